@@ -28,6 +28,7 @@ import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
+import { largeTestRuns } from './queue/large-test-runs.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { uploadBundles } from './queue/upload-bundles.ts';
@@ -111,7 +112,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   clock,
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs) => producers.of(testRuns).addPacked(jobs),
+  enqueue: (jobs, lane) => producers.of(lane === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
   enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
   writeRefusals: (refusals) => receipts.noteRefusals(refusals, clock.now()),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),

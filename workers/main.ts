@@ -5,6 +5,7 @@ import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
 import type { JobName } from '../src/queue/kinds.ts';
+import { largeTestRuns } from '../src/queue/large-test-runs.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
 import { uploadBundles } from '../src/queue/upload-bundles.ts';
@@ -13,6 +14,7 @@ import { Batcher } from './batcher.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
+import { FingerprintBudget } from './fingerprint-budget.ts';
 import type { OutboxConsumer } from './outbox-consumer.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Refresher } from './refresher.ts';
@@ -62,10 +64,16 @@ export function startWorkers(
     ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
-  const batcher = new Batcher((chunks) => ledger.write(chunks));
-  const storeChunk = testRunsHandler({ clock, repositories, batcher, retentionDays });
+  const fingerprints = new FingerprintBudget();
+  // Each lane has its own blocks: a small chunk in one with large ones would wait until these are stored.
+  const laneHandler = () => {
+    const batcher = new Batcher((chunks) => ledger.write(chunks));
+    return testRunsHandler({ clock, repositories, batcher, retentionDays, fingerprints });
+  };
+  const storeChunk = laneHandler();
   const consumers: Record<JobName, Consumer> = {
     'test-runs': consume(testRuns, storeChunk),
+    'large-test-runs': consume(largeTestRuns, laneHandler()),
     'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
     'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };

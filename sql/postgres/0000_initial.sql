@@ -70,6 +70,7 @@ CREATE TABLE "ci_insights"."block_parts" (
 	"block_id" bigint NOT NULL,
 	"repository_id" uuid NOT NULL,
 	"executions" integer NOT NULL,
+	"bytes" integer NOT NULL,
 	"body" "bytea" NOT NULL,
 	CONSTRAINT "block_parts_partition_block_id_repository_id_pk" PRIMARY KEY("partition","block_id","repository_id")
 );

@@ -20,6 +20,7 @@ import {
   lockPartitionsOf,
   notePass,
   type Part,
+  type PartLimits,
   partitionOf,
   postpone,
   readWaitingParts,
@@ -37,12 +38,16 @@ import { judgeContents } from './judge-contents.ts';
 import { noteCommits } from './off-branch.ts';
 import { type Written, writeJudgements } from './write-judgements.ts';
 
-/** Executions that one pass takes at most, unless its first part alone has more. Some 100 MB are in memory meanwhile. */
-const EXECUTIONS_MAX = 200_000;
+/**
+ * One pass takes no further part once it has so much: it is in memory meanwhile, some 100 MB of it, and other partitions wait. An
+ * execution that passed takes about 200 bytes, a failure up to 320 KiB.
+ */
+const PASS_LIMITS: PartLimits = { executionsMax: 200_000, bytesMax: 16 * 1024 * 1024 };
 
 export interface PassDeps {
   db: Database;
   log: Logger;
+  limits?: PartLimits;
 }
 
 /** The waiting parts of a repository. */
@@ -54,14 +59,17 @@ interface Waiting {
 }
 
 /** @returns how many executions were evaluated; undefined if nothing waits that no one else is evaluating */
-export async function evaluatePartition({ db, log }: PassDeps, paceMs: number): Promise<number | undefined> {
+export async function evaluatePartition(
+  { db, log, limits = PASS_LIMITS }: PassDeps,
+  paceMs: number,
+): Promise<number | undefined> {
   let taken: readonly Part[] | undefined;
   try {
     return await onPostgres(() =>
       db.transaction(async (tx) => {
         const partition = await takePartition(tx, paceMs);
         if (partition === undefined) return undefined;
-        const parts = await readWaitingParts(tx, partition, EXECUTIONS_MAX);
+        const parts = await readWaitingParts(tx, partition, limits);
         taken = parts;
         await evaluateParts(tx, partition, parts);
         return executionsOf(parts);
@@ -79,7 +87,7 @@ export async function evaluateRepository(db: Database, repositoryId: string): Pr
   return onPostgres(() =>
     db.transaction(async (tx) => {
       await lockPartitionsOf(tx, repositoryId);
-      const parts = await readWaitingParts(tx, partition, EXECUTIONS_MAX, repositoryId);
+      const parts = await readWaitingParts(tx, partition, PASS_LIMITS, repositoryId);
       if (parts.length > 0) await evaluateParts(tx, partition, parts);
       return executionsOf(parts);
     }),

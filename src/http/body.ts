@@ -7,6 +7,7 @@ import { joinedBytes, sentBytes } from './bounded-bytes.ts';
 import { excessOf } from './json-shape.ts';
 import { inputError, type Read } from './parameters.ts';
 import { payloadTooLarge } from './problems.ts';
+import { turnsOf } from './turns.ts';
 
 interface Asked<T> {
   schema: z.ZodType<T>;
@@ -25,22 +26,29 @@ export async function readJsonBody<T>(request: Request, { schema, bytesMax, room
   const place = room.enter();
   try {
     const bytes = await joinedBytes(place.counted(sentBytes(request, bytesMax, tooLarge)));
-    return parse(bytes, schema);
+    return await parse(bytes, schema, turnsOf(request));
   } finally {
     place.leave();
   }
 }
 
-function parse<T>(bytes: Uint8Array, schema: z.ZodType<T>): Read<T> {
+async function parse<T>(
+  bytes: Uint8Array,
+  schema: z.ZodType<T>,
+  turn: ReturnType<typeof turnsOf>,
+): Promise<Read<T>> {
+  await turn();
   const excess = excessOf(bytes, { depthMax: DEPTH_MAX, valuesMax: JSON_BODY_VALUES_MAX });
   if (excess === 'depth') return wrong(`nests more than ${DEPTH_MAX} deep`, 'too_deep');
   if (excess === 'values') return wrong(REQUEST_LIMITS.JSON_BODY_VALUES_MAX.sentence(), 'too_big');
+  await turn();
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return wrong('is not well-formed JSON in UTF-8', 'invalid_json');
   }
+  await turn();
   const read = schema.safeParse(parsed);
   if (read.success) return { value: read.data };
   return { errors: read.error.issues.map((issue) => inputError(['body', ...issue.path], issue)) };

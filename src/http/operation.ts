@@ -45,6 +45,7 @@ import {
   withoutBody,
 } from './reply.ts';
 import { SingleFlight } from './single-flight.ts';
+import { turnsOf } from './turns.ts';
 
 /** Dependencies that the app gives to every operation. */
 export interface Http extends CredentialSources {
@@ -251,8 +252,14 @@ function answererOf<P, Q extends QueryShape, B>(
     const body = await readBody(request, operation, operation.access === 'public' ? STRANGERS_ROOM : CALLERS_ROOM);
     if (query.errors || body.errors) throw unprocessable([...(query.errors ?? []), ...(body.errors ?? [])]);
     const input = { params: params.value, query: query.value, body: body.value, credential, request, url, requestId };
-    const run = async (more: { signal?: AbortSignal } = {}): Promise<Prepared> =>
-      prepare(operation, await handled({ ...input, ...more }));
+    // What a large body asks for may take as long as reading it, and be as large.
+    const turn = operation.body ? turnsOf(request) : () => undefined;
+    const run = async (more: { signal?: AbortSignal } = {}): Promise<Prepared> => {
+      await turn();
+      const reply = await handled({ ...input, ...more });
+      await turn();
+      return prepare(operation, reply);
+    };
     const prepared = operation.isCoalesced
       ? await flights.run(url.href, (signal) => run({ signal }), request.signal)
       : await run();

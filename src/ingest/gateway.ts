@@ -130,14 +130,14 @@ async function queued(
 async function enqueued(
   deps: Gateway,
   place: Place | undefined,
-  { jobs, small }: Extract<ParseResult, { outcome: 'parsed' }>,
+  { jobs, isLarge, small }: Extract<ParseResult, { outcome: 'parsed' }>,
 ): Promise<number> {
   if (small) {
-    if (!(await place?.put(small))) await deps.enqueue([packPlain(small)]);
+    if (!(await place?.put(small))) await deps.enqueue([packPlain(small)], 'small');
     return 1;
   }
   place?.leave();
-  if (jobs.length > 0) await deps.enqueue(jobs);
+  if (jobs.length > 0) await deps.enqueue(jobs, isLarge ? 'large' : 'small');
   return jobs.length;
 }
 

@@ -5,9 +5,12 @@ import type { PackedJob } from '../queue/packed-job.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { WriteRefusals } from './refusals.ts';
 
+/** Large uploads have a separate queue, so that small ones never wait for them. */
+export type Lane = 'small' | 'large';
+
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
-  enqueue(jobs: readonly PackedJob[]): Promise<void>;
+  enqueue(jobs: readonly PackedJob[], lane: Lane): Promise<void>;
   /** Queues the chunks of several uploads as one job. Without it, every upload is a separate job. */
   enqueueBundle?(bundle: PackedJob): Promise<void>;
   /** Notes uploads that were refused as a whole. Without it, only their senders learn of it. */

@@ -33,19 +33,18 @@ export const inBlockOrder = (parts: Iterable<NewPart>): NewPart[] =>
   );
 
 export async function writeParts(tx: Executor, blockId: number, parts: readonly NewPart[]): Promise<void> {
+  const plain = parts.map(({ lines }) => Buffer.from(lines));
   const bodies = await Promise.all(
-    parts.map(({ lines }) => {
-      const bytes = Buffer.from(lines);
-      return bytes.length <= SMALL_BYTES ? zstdCompressSync(bytes) : compress(bytes);
-    }),
+    plain.map((bytes) => (bytes.length <= SMALL_BYTES ? zstdCompressSync(bytes) : compress(bytes))),
   );
   await tx.execute(sql`
-    insert into ${blockParts} (partition, block_id, repository_id, executions, body)
-    select partition, ${blockId}::bigint, repository_id, executions, body
+    insert into ${blockParts} (partition, block_id, repository_id, executions, bytes, body)
+    select partition, ${blockId}::bigint, repository_id, executions, bytes, body
     from unnest(${plainColumn(parts.map(({ repositoryId }) => partitionOf(repositoryId)))}::smallint[],
       ${plainColumn(parts.map(({ repositoryId }) => repositoryId))}::uuid[],
-      ${plainColumn(parts.map(({ executions }) => executions))}::int[], ${sql.param(bodies)}::bytea[])
-      as part (partition, repository_id, executions, body)`);
+      ${plainColumn(parts.map(({ executions }) => executions))}::int[],
+      ${plainColumn(plain.map(({ length }) => length))}::int[], ${sql.param(bodies)}::bytea[])
+      as part (partition, repository_id, executions, bytes, body)`);
 }
 
 export const linesOf = async (body: Uint8Array): Promise<string> => (await decompress(body)).toString('utf8');

@@ -12,6 +12,7 @@ import { RefusedUploads } from '../postgres/refused-uploads.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
+import { largeTestRuns } from '../queue/large-test-runs.ts';
 import type { Producers } from '../queue/producer.ts';
 import { chunkJobId, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
 import { bundleJobIds, bundleOf, uploadBundles } from '../queue/upload-bundles.ts';
@@ -154,10 +155,13 @@ export class ReceiptStore {
 
   /** The head of the upload's first job, or of the bundle that it is in. */
   async #headOf(uploadId: string): Promise<QueuedHead | undefined> {
-    const [producer, bundles] = [this.deps.producers.of(testRuns), this.deps.producers.of(uploadBundles)];
+    const { producers } = this.deps;
     const jobId = chunkJobId(uploadId, 0);
-    const job = await producer.find(jobId);
-    if (job) return { ...headOf(job.payload), isQueued: () => producer.has(jobId) };
+    for (const lane of [producers.of(testRuns), producers.of(largeTestRuns)]) {
+      const job = await lane.find(jobId);
+      if (job) return { ...headOf(job.payload), isQueued: () => lane.has(jobId) };
+    }
+    const bundles = producers.of(uploadBundles);
     for (const bundleId of bundleJobIds(bundleOf(uploadId))) {
       const bundled = (await bundles.find(bundleId))?.payload.uploads.find(({ id }) => id === jobId);
       const payload = bundled && testRunsSchema.safeParse(bundled.job).data;

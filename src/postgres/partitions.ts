@@ -85,29 +85,41 @@ const partRow = z
   );
 const partColumns = sql`parts.repository_id, parts.block_id, parts.executions, parts.body`;
 
+/** No further part is taken once those before it have so many. */
+export interface PartLimits {
+  executionsMax: number;
+  /** Of lines, unpacked. */
+  bytesMax: number;
+}
+
 /**
- * Waiting parts of a partition, in the order in which they came.
+ * Waiting parts of a partition, in the order in which they came. If they are too many, each repository is given as much as the
+ * others, so that one of which much waits keeps no other waiting.
  *
- * @param executionsMax no further part once these have so many
  * @param repositoryId only of this repository
  */
 export async function readWaitingParts(
   tx: Executor,
   partition: number,
-  executionsMax: number,
+  { executionsMax, bytesMax }: PartLimits,
   repositoryId?: string,
 ): Promise<Part[]> {
   const isMeant = repositoryId === undefined ? sql`true` : sql`parts.repository_id = ${repositoryId}`;
   const { rows } = await tx.execute(sql`
     select ${partColumns}
     from (
-      select parts.block_id, parts.repository_id,
-        sum(executions) over (order by block_id, repository_id) - executions as executions_before
-      from ${blockParts} as parts where parts.partition = ${partition} and ${isMeant} and ${isWaiting}
+      select block_id, repository_id,
+        sum(executions) over turns - executions as executions_before, sum(bytes) over turns - bytes as bytes_before
+      from (
+        select parts.block_id, parts.repository_id, parts.executions, parts.bytes,
+          sum(bytes) over (partition by repository_id order by block_id) - bytes as own_bytes_before
+        from ${blockParts} as parts where parts.partition = ${partition} and ${isMeant} and ${isWaiting}
+      ) as own
+      window turns as (order by own_bytes_before, block_id, repository_id)
     ) as waiting
       join ${blockParts} as parts on parts.partition = ${partition} and parts.block_id = waiting.block_id
         and parts.repository_id = waiting.repository_id
-    where executions_before < ${executionsMax}
+    where executions_before < ${executionsMax} and bytes_before < ${bytesMax}
     order by parts.block_id, parts.repository_id`);
   return rows.map((row) => partRow.parse(row));
 }

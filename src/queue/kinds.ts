@@ -1,10 +1,14 @@
 /** The job kinds of the service. Whatever concerns every queue iterates this list. */
 import type { JobKind } from './job-kind.ts';
+import { largeTestRuns } from './large-test-runs.ts';
 import { prEvents } from './pr-events.ts';
 import { testRuns } from './test-runs.ts';
 import { uploadBundles } from './upload-bundles.ts';
 
-export const jobKinds = [testRuns, uploadBundles, prEvents] as const satisfies readonly JobKind[];
+/** Kinds whose jobs hold executions. */
+export const executionKinds = [testRuns, largeTestRuns, uploadBundles] as const satisfies readonly JobKind[];
+
+export const jobKinds = [...executionKinds, prEvents] as const satisfies readonly JobKind[];
 
 /** Kinds whose jobs others may make. */
 export const publicJobKinds = jobKinds.filter(({ isInternal }) => !isInternal);

@@ -14,6 +14,8 @@
  */
 import type { z } from 'zod';
 import type { QueueBackend } from './backend.ts';
+import { isLarge, largeTestRuns } from './large-test-runs.ts';
+import { packPlain } from './packed-job.ts';
 import { prEvents, prEventsJobId, type prEventsSchema } from './pr-events.ts';
 import { Producer } from './producer.ts';
 import { testRuns, type testRunsSchema } from './test-runs.ts';
@@ -23,24 +25,32 @@ export { JOB_EVENTS_MAX, type PrEventsJob, prEventsSchema } from './pr-events.ts
 export { CHUNK_EXECUTIONS_MAX, type TestRunsJob, testRunsSchema } from './test-runs.ts';
 
 export class TestRunsProducer {
-  readonly #producer: Producer<typeof testRunsSchema>;
+  readonly #small: Producer<typeof testRunsSchema>;
+  readonly #large: Producer<typeof testRunsSchema>;
 
   constructor(queues: QueueBackend) {
-    this.#producer = new Producer(queues, testRuns);
+    this.#small = new Producer(queues, testRuns);
+    this.#large = new Producer(queues, largeTestRuns);
   }
 
   /** Returns once the queue holds every job; throws when it cannot be reached. */
-  add(jobs: readonly z.input<typeof testRunsSchema>[]): Promise<void> {
-    return this.#producer.addMany(jobs);
+  async add(jobs: readonly z.input<typeof testRunsSchema>[]): Promise<void> {
+    const plain = jobs.map((job) => ({ id: testRuns.id(job), json: JSON.stringify(job) }));
+    const [small, large] = [false, true].map((wanted) => plain.filter(({ json }) => isLarge(json.length) === wanted));
+    await Promise.all([
+      this.#small.addPacked((small ?? []).map(packPlain)),
+      this.#large.addPacked((large ?? []).map(packPlain)),
+    ]);
   }
 
   /** Jobs that are waiting, delayed or being worked on. */
-  depth(): Promise<number> {
-    return this.#producer.depth();
+  async depth(): Promise<number> {
+    const [small, large] = await Promise.all([this.#small.depth(), this.#large.depth()]);
+    return small + large;
   }
 
-  close(): Promise<void> {
-    return this.#producer.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#small.close(), this.#large.close()]);
   }
 }
 

@@ -2,12 +2,12 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { z } from 'zod';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { embeddedFolder } from '../../src/postgres/embedded-folder.ts';
+import { executionKinds } from '../../src/queue/kinds.ts';
 import { openQueues } from '../../src/queue/open.ts';
 import { Producer } from '../../src/queue/producer.ts';
-import { testRuns } from '../../src/queue/test-runs.ts';
-import { uploadBundles } from '../../src/queue/upload-bundles.ts';
 import { atEnd } from '../support/at-end.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 import type { DataOptions } from './data.ts';
@@ -62,7 +62,7 @@ export class BenchService {
       this.databaseUrl,
       () => {},
     );
-    const producers = [new Producer(queues, testRuns), new Producer(queues, uploadBundles)];
+    const producers = executionKinds.map((kind) => new Producer<z.ZodType>(queues, kind));
     this.#depth = async () => {
       const depths = await Promise.all(producers.map((producer) => producer.depth()));
       return depths.reduce((sum, depth) => sum + depth, 0);

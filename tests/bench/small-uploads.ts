@@ -89,7 +89,7 @@ async function round({ name, tests, part }: Shape): Promise<number[]> {
     const text = await (await service.request('/metrics')).text();
     const depth = [
       ...text.matchAll(
-        /^ci_insights_queue_jobs\{queue="(?:test-runs|upload-bundles)",state="(?:waiting|active|delayed)"\} (\d+)/gm,
+        /^ci_insights_queue_jobs\{queue="(?:test-runs|large-test-runs|upload-bundles)",state="(?:waiting|active|delayed)"\} (\d+)/gm,
       ),
     ];
     return depth.length > 0 && depth.every(([, count]) => count === '0');

@@ -37,9 +37,9 @@ const junitTask = (isGzip = false): ParseTask =>
   taskOf({ kind: 'report', format: 'junit', contentType: null, query: { run_id: '1', branch: 'main' } }, isGzip);
 const small = (): [ParseTask, Uint8Array] => [junitTask(), Buffer.from(junitReport([{ name: 'a' }, { name: 'b' }]))];
 /** Takes about a second. */
-const many = (): [ParseTask, Uint8Array] => [
+const many = (tests = 100_000): [ParseTask, Uint8Array] => [
   junitTask(),
-  Buffer.from(`<testsuite>${'<testcase name="t" classname="c"/>'.repeat(100_000)}</testsuite>`),
+  Buffer.from(`<testsuite>${'<testcase name="t" classname="c"/>'.repeat(tests)}</testsuite>`),
 ];
 /** Large, with nothing in it. */
 const blanks = (mebibytes: number): [ParseTask, Uint8Array] => [junitTask(), Buffer.alloc(mebibytes * MEBIBYTE, ' ')];
@@ -157,6 +157,39 @@ test('owners take turns', async () => {
   };
   await Promise.all([...Array.from({ length: 10 }, () => send('greedy')), send('modest')]);
   expect(done.indexOf('modest')).toBeLessThanOrEqual(2);
+});
+
+/** Resolves once a parser has begun to read, and reads no further. */
+async function stopped(): Promise<number> {
+  for (;;) {
+    const [pid] = parserPids();
+    if (pid !== undefined) {
+      process.kill(pid, 'SIGSTOP');
+      return pid;
+    }
+    await Bun.sleep(5);
+  }
+}
+
+test('a small upload is read while large ones occupy every parser, and neither lane takes more than its share', async () => {
+  const { parse } = open({ size: 1 });
+  const large = [parse(...blanks(2)), parse(...blanks(2))];
+  const pid = await stopped();
+  expect(await parse(...small())).toMatchObject({ outcome: 'parsed', executions: 2 });
+  expect(parserPids().length).toBe(2);
+  process.kill(pid, 'SIGCONT');
+  const here = await parseUpload(...blanks(2));
+  for (const one of large) expect(await one).toEqual(here);
+  expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
+  expect(parserPids().length).toBe(1);
+});
+
+test('what says that it is small and is not is read as what it is', async () => {
+  const { parse } = open({ size: 1 });
+  const [, body] = many(40_000);
+  // Two members of gzip: the last one states only its own length.
+  const two = Buffer.concat([gzipSync(body), gzipSync('')]);
+  expect(await parse(junitTask(true), two)).toMatchObject({ outcome: 'parsed', executions: 40_000 });
 });
 
 test('no parser stays when the pool is closed', async () => {

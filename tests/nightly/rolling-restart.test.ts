@@ -8,8 +8,7 @@ import { takenSchema } from '../../src/ingest/schemas.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
-import { testRuns } from '../../src/queue/test-runs.ts';
-import { uploadBundles } from '../../src/queue/upload-bundles.ts';
+import { executionKinds } from '../../src/queue/kinds.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { freePort } from '../support/free-port.ts';
@@ -119,8 +118,8 @@ describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () =>
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(10);
     expect(new Set(receipts).size).toBe(counts.uploads);
     const { producers } = deps;
-    for (const queue of [producers.of(testRuns), producers.of(uploadBundles)])
-      while ((await queue.depth()) > 0) await Bun.sleep(20);
+    for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
+      while (((await queue?.depth()) ?? 0) > 0) await Bun.sleep(20);
     const pending = () => verify(deps);
     let result = await pending();
     while (result.pendingBlocks > 0) {

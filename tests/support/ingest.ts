@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { verify } from '../../src/maintenance/verify.ts';
 import { eventOutbox } from '../../src/postgres/schema.ts';
+import { executionKinds } from '../../src/queue/kinds.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
-import { uploadBundles } from '../../src/queue/upload-bundles.ts';
 import { type RunningWorkers, startWorkers, type WorkerOptions } from '../../workers/main.ts';
 import type { Relay } from '../../workers/relay.ts';
 import { TEST_NOW } from './clock.ts';
@@ -58,8 +58,8 @@ export class IngestDriver {
   /** Returns when the queues are empty, everything stored is evaluated, and every event is in the log. */
   async settle(): Promise<void> {
     const { producers } = this.stores;
-    for (const queue of [producers.of(testRuns), producers.of(uploadBundles)])
-      while ((await queue.depth()) > 0) await Bun.sleep(5);
+    for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
+      while (((await queue?.depth()) ?? 0) > 0) await Bun.sleep(5);
     // A test may have stored a block without these workers, which wakes no loop of theirs.
     this.#workers.evaluator.loop.wake();
     await this.#workers.evaluator.loop.idle();

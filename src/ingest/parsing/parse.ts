@@ -3,7 +3,8 @@ import { DEFAULT_HOST } from '../../domain/identity.ts';
 import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
 import { FORMATS } from '../../formats/formats.ts';
 import type { ParsedUpload } from '../../formats/upload.ts';
-import { type PackedJob, type PlainJob, packJob } from '../../queue/packed-job.ts';
+import { isLarge } from '../../queue/large-test-runs.ts';
+import { type PlainJob, packPlain } from '../../queue/packed-job.ts';
 import { type TestRunsJob, testRuns } from '../../queue/test-runs.ts';
 import { unpackBody } from '../body.ts';
 import { NotPermitted, withinBounds } from '../bounds.ts';
@@ -46,14 +47,24 @@ const SMALL_LENGTH_MAX = 64 * 1024;
 /** Without making text of it: a chunk of so many executions is not small. */
 const SMALL_EXECUTIONS_MAX = 400;
 
-function jobsOf(chunks: readonly TestRunsJob[]): { jobs: PackedJob[]; small?: PlainJob } {
+type Jobs = Pick<Extract<ParseResult, { outcome: 'parsed' }>, 'jobs' | 'isLarge' | 'small'>;
+
+function jobsOf(chunks: readonly TestRunsJob[]): Jobs {
   const [only] = chunks;
   if (only && chunks.length === 1 && only.executions.name.length <= SMALL_EXECUTIONS_MAX) {
-    const json = JSON.stringify(only);
-    if (json.length <= SMALL_LENGTH_MAX) return { jobs: [], small: { id: testRuns.id(only), json } };
+    const small = plainJob(only);
+    if (small.json.length <= SMALL_LENGTH_MAX) return { jobs: [], isLarge: false, small };
   }
-  return { jobs: chunks.map((job) => packJob(testRuns, job)) };
+  let length = 0;
+  const jobs = chunks.map((chunk) => {
+    const job = plainJob(chunk);
+    length += job.json.length;
+    return packPlain(job);
+  });
+  return { jobs, isLarge: isLarge(length) };
 }
+
+const plainJob = (job: TestRunsJob): PlainJob => ({ id: testRuns.id(job), json: JSON.stringify(job) });
 
 async function read({ input, limits, executionsMax }: ParseTask, body: Uint8Array): Promise<ParsedUpload> {
   if (input.kind === 'otlp')

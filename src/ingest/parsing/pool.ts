@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from '../../observability/log.ts';
 import { parsersFor } from './capacity.ts';
 import { Parser, type ParserEnd, type ParserLimits } from './parser.ts';
+import { asSmall, laneOf, type ParserLane } from './parser-lane.ts';
 import { decodeResult, type Parse, type ParseResult, type ParseTask } from './task.ts';
 
 export interface ParserPoolOptions extends Partial<ParserLimits> {
@@ -25,9 +26,13 @@ interface Waiting {
   body: Uint8Array;
   resolve(result: ParseResult): void;
   reject(error: unknown): void;
+  lane: ParserLane;
   /** A parser has died while it read it, so it is read for the second time. */
   isRepeated: boolean;
 }
+
+/** Of one lane: by owner, in the order of their turns. */
+type Line = Map<string, Waiting[]>;
 
 export class ParserPool {
   readonly #limits: ParserLimits;
@@ -35,8 +40,9 @@ export class ParserPool {
   readonly #log: Logger;
   readonly #parsers = new Set<Parser>();
   readonly #idle: Parser[] = [];
-  /** By owner, in the order of their turns. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting: Record<ParserLane, Line> = { small: new Map(), large: new Map() };
+  /** How many parsers read large uploads: at most `size`. For small ones there is one more. */
+  #largeCount = 0;
   #isClosed = false;
 
   constructor({ log, size = SIZE, ...limits }: ParserPoolOptions) {
@@ -47,7 +53,7 @@ export class ParserPool {
 
   readonly parse: Parse = (task, body) =>
     new Promise((resolve, reject) => {
-      this.#wait({ task, body, resolve, reject, isRepeated: false });
+      this.#wait({ task, body, resolve, reject, lane: laneOf(task, body), isRepeated: false });
       this.#dispatch();
     });
 
@@ -73,43 +79,48 @@ export class ParserPool {
 
   #wait(job: Waiting): void {
     const { owner } = job.task.repository;
-    const queue = this.#waiting.get(owner);
+    const line = this.#waiting[job.lane];
+    const queue = line.get(owner);
     if (queue) queue.push(job);
-    else this.#waiting.set(owner, [job]);
+    else line.set(owner, [job]);
   }
 
-  /** The next upload; owners take turns. */
-  #next(): Waiting | undefined {
-    for (const [owner, queue] of this.#waiting) {
-      const job = queue.shift();
-      this.#waiting.delete(owner);
-      if (queue.length > 0) this.#waiting.set(owner, queue);
-      return job;
-    }
-    return undefined;
-  }
-
+  /** Large ones first: small ones have a parser that no large one gets, so neither waits for ever. */
   #dispatch(): void {
-    while (this.#waiting.size > 0) {
-      const parser = this.#idle.pop() ?? (this.#parsers.size < this.#size ? this.#start() : undefined);
-      if (!parser) return;
-      const job = this.#next();
-      if (!job) return;
-      void this.#run(parser, job)
-        .catch(job.reject)
-        .finally(() => this.#dispatch());
-    }
+    while (this.#serve('large') || this.#serve('small'));
+  }
+
+  /** Whether an upload of the lane has begun. */
+  #serve(lane: ParserLane): boolean {
+    const line = this.#waiting[lane];
+    const isFull = this.#largeCount >= this.#size;
+    if (line.size === 0 || (lane === 'large' && isFull)) return false;
+    const sizeMax = isFull ? this.#size + 1 : this.#size;
+    const parser = this.#idle.pop() ?? (this.#parsers.size < sizeMax ? this.#start() : undefined);
+    const job = parser && nextOf(line);
+    if (!job) return false;
+    if (lane === 'large') this.#largeCount++;
+    void this.#run(parser, job)
+      .catch(job.reject)
+      .finally(() => this.#dispatch());
+    return true;
   }
 
   async #run(parser: Parser, job: Waiting): Promise<void> {
-    const answer = await parser.run(job.task, job.body);
+    const { lane, task, body } = job;
+    const answer = await parser.run(lane === 'small' ? asSmall(task) : task, body);
+    if (lane === 'large') this.#largeCount--;
     if (typeof answer === 'string') {
       await this.#end(parser);
       return this.#explain(answer, job);
     }
-    if (parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
+    const isOneMore = this.#parsers.size > this.#size && this.#largeCount < this.#size;
+    if (isOneMore || parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
     else this.#idle.push(parser);
-    job.resolve(decodeResult(answer));
+    const result = decodeResult(answer);
+    if (lane === 'small' && result.outcome === 'refused' && result.why === 'too large')
+      this.#wait({ ...job, lane: 'large' });
+    else job.resolve(result);
   }
 
   #explain(end: ParserEnd, job: Waiting): void {
@@ -135,4 +146,15 @@ export class ParserPool {
         : `takes longer than ${end === 'time' ? secondsMax : cpuSecondsMax} s`;
     return { why: 'too large', sentence: `The upload ${what} to read. Send it in several uploads.` };
   }
+}
+
+/** The next upload; owners take turns. */
+function nextOf(line: Line): Waiting | undefined {
+  for (const [owner, queue] of line) {
+    const job = queue.shift();
+    line.delete(owner);
+    if (queue.length > 0) line.set(owner, queue);
+    return job;
+  }
+  return undefined;
 }

@@ -64,6 +64,8 @@ const parsedSchema = z.object({
   isCutShort: z.boolean(),
   /** Ready for the queue. */
   jobs: z.array(packedJobSchema),
+  /** Whether they go into the lane of large uploads. */
+  isLarge: z.boolean(),
 });
 const refusedSchema = z.object({
   outcome: z.literal('refused'),
