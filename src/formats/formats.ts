@@ -3,6 +3,7 @@ import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
 import { junit } from './junit/format.ts';
 import { playwright } from './playwright/format.ts';
+import { robot } from './robot/format.ts';
 import { trx } from './trx/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot];

@@ -82,6 +82,17 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return `<TestRun><Results>${results.join('')}</Results><TestDefinitions>${definitions.join('')}</TestDefinitions></TestRun>`;
     },
   },
+  robot: {
+    nameOf: (name) => `Shop.Cart.${name}`,
+    write: (tests) => {
+      const words = { passed: 'PASS', failed: 'FAIL', skipped: 'SKIP' };
+      const cases = tests.map(({ name, status, durationMs, message }) => {
+        const ended = `status="${words[status]}" start="2026-11-21T09:30:00.000000" elapsed="${durationMs / 1000}"`;
+        return `<test name="${xmlOf(name)}"><kw><status status="FAIL"/></kw><status ${ended}>${xmlOf(message)}</status></test>`;
+      });
+      return `<robot><suite name="Shop"><suite name="Cart">${cases.join('')}</suite></suite></robot>`;
+    },
+  },
 };
 
 /** Go reports its packages too. */

@@ -77,6 +77,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/playwright`]: 'upload',
   [`POST ${REPOSITORY}/go-test`]: 'upload',
   [`POST ${REPOSITORY}/trx`]: 'upload',
+  [`POST ${REPOSITORY}/robot`]: 'upload',
   [`GET ${REPOSITORY}/uploads`]: 'read',
   [`GET ${REPOSITORY}/uploads/:upload_id`]: 'read',
   [`GET ${REPOSITORY}/settings`]: 'read',

@@ -8,7 +8,7 @@ import { randomFrom } from './random.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -99,6 +99,24 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         '</Results><ResultSummary><RunInfos>',
         numbered(60_000, (i) => `<RunInfo outcome="Error"><Text>t${i} [FAIL]</Text></RunInfo>`),
         '</RunInfos></ResultSummary></TestRun>',
+      ),
+  },
+  {
+    name: '5,000,000 empty elements in a keyword',
+    parser: 'robot',
+    make: () =>
+      text('<robot><suite name="s"><test name="t"><kw>', '<a/>'.repeat(4_999_980), '</kw></test></suite></robot>'),
+  },
+  {
+    name: '90 nested suites with names of 1,000 characters, each with a teardown that fails, around 15,000 tests',
+    parser: 'robot',
+    make: () =>
+      text(
+        '<robot>',
+        `<suite name="${'s'.repeat(1_000)}">`.repeat(90),
+        '<test name="t"><status status="PASS"/></test>'.repeat(15_000),
+        '<kw type="TEARDOWN"><status status="FAIL">no</status></kw></suite>'.repeat(90),
+        '</robot>',
       ),
   },
   {

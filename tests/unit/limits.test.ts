@@ -10,6 +10,7 @@ import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
+import { robot } from '../../src/formats/robot/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import type { ParsedUpload } from '../../src/formats/upload.ts';
 import { withAbsoluteUrl } from '../../src/http/authority.ts';
@@ -64,6 +65,8 @@ const testcases = (count: number) => '<testcase name="t"/>'.repeat(count);
 const spans = (list: string) =>
   parseOtlp(Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[${list}]}]}]}`), 'json');
 const spec = (inner: string) => parse(playwright, `{"suites":[{"specs":[{"title":"a","tests":[${inner}]}]}]}`);
+const robotReport = (keyword: string) =>
+  `<robot><suite name="s"><test name="t"><kw>${keyword}</kw></test></suite></robot>`;
 const trxReport = (definitions: string, results: string) =>
   `<TestRun><TestDefinitions>${definitions}</TestDefinitions><Results>${results}</Results></TestRun>`;
 const trxResults = (count: number) =>
@@ -140,6 +143,14 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
   XML_MARKUP_LENGTH_PER_TEST: [
     () => refusal(parseXml(`<testsuite>${testcases(1)}<a${' '.repeat(17_000_000)}/></testsuite>`)),
     UPLOAD_LIMITS.XML_MARKUP_LENGTH_PER_TEST.sentence(),
+  ],
+  ROBOT_PARTS_PER_TEST: [
+    () => ofReport(robot, robotReport('<a/>'.repeat(401_000))),
+    UPLOAD_LIMITS.ROBOT_PARTS_PER_TEST.sentence(),
+  ],
+  ROBOT_MARKUP_LENGTH_PER_TEST: [
+    () => ofReport(robot, robotReport(`<a${' '.repeat(17_000_000)}/>`)),
+    UPLOAD_LIMITS.ROBOT_MARKUP_LENGTH_PER_TEST.sentence(),
   ],
   XML_ATTRIBUTES_MAX: [
     () => refusal(parseXml(`<testsuite ${Array.from({ length: 201 }, (_, i) => `a${i}=""`).join(' ')}/>`)),
