@@ -4,6 +4,7 @@ import { goTest } from './go-test/format.ts';
 import { junit } from './junit/format.ts';
 import { playwright } from './playwright/format.ts';
 import { robot } from './robot/format.ts';
+import { testng } from './testng/format.ts';
 import { trx } from './trx/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot, testng];

@@ -117,7 +117,7 @@ test('a report is sent with the run that the environment describes, and awaited'
 
 test.each(FORMATS)('push $name sends the reports of a folder to the address of their format', async (format) => {
   const { name, globs, mediaTypes, example } = format;
-  const reports = globs.map((glob, i) => `${name}/${i}/${glob.replace('**/*', 'report')}`);
+  const reports = globs.map((glob, i) => `${name}/${i}/${glob.replace('**/', '').replace('*', 'report')}`);
   for (const file of [...reports, `${name}/notes.txt`]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), example.text);

@@ -452,6 +452,7 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadGoTestReport',
     'uploadTrxReport',
     'uploadRobotReport',
+    'uploadTestngReport',
   ]);
 });
 

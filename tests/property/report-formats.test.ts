@@ -93,6 +93,17 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return `<robot><suite name="Shop"><suite name="Cart">${cases.join('')}</suite></suite></robot>`;
     },
   },
+  testng: {
+    nameOf: (name) => `shop.Cart.${name}`,
+    write: (tests) => {
+      const words = { passed: 'PASS', failed: 'FAIL', skipped: 'SKIP' };
+      const methods = tests.map(({ name, status, durationMs, message }) => {
+        const exception = `<exception class="E"><message>\n${xmlOf(message)}\n</message></exception>`;
+        return `<test-method name="${xmlOf(name)}" status="${words[status]}" started-at="2026-11-21T09:30:00 UTC" duration-ms="${durationMs}">${exception}</test-method>`;
+      });
+      return `<testng-results><suite name="s"><test name="t"><class name="shop.Cart">${methods.join('')}</class></test></suite></testng-results>`;
+    },
+  },
 };
 
 /** Go reports its packages too. */

@@ -78,6 +78,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/go-test`]: 'upload',
   [`POST ${REPOSITORY}/trx`]: 'upload',
   [`POST ${REPOSITORY}/robot`]: 'upload',
+  [`POST ${REPOSITORY}/testng`]: 'upload',
   [`GET ${REPOSITORY}/uploads`]: 'read',
   [`GET ${REPOSITORY}/uploads/:upload_id`]: 'read',
   [`GET ${REPOSITORY}/settings`]: 'read',

@@ -108,6 +108,7 @@ const CASES: Readonly<Record<string, number>> = {
   'go-test': 9_000,
   trx: 6_000,
   robot: 4_000,
+  testng: 4_000,
 };
 
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -116,6 +117,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   'go-test': ['benchmarks.json', 'cached.json', 'count-2.json'],
   trx: ['testing-platform-xunit.trx', 'visual-studio.trx'],
   robot: ['robot-4.1.xml', 'robot-7.5-merged.xml'],
+  testng: ['testng-7.10.xml'],
 };
 
 const OTLP_SAMPLES = [

@@ -8,7 +8,7 @@ import { randomFrom } from './random.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -117,6 +117,19 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         '<test name="t"><status status="PASS"/></test>'.repeat(15_000),
         '<kw type="TEARDOWN"><status status="FAIL">no</status></kw></suite>'.repeat(90),
         '</robot>',
+      ),
+  },
+  {
+    name: 'a class name of 9,000 characters shared by 90,000 calls with 20 parameters',
+    parser: 'testng',
+    tests: 90_000,
+    make: () =>
+      text(
+        `<testng-results><suite name="s"><test name="t"><class name="${'C'.repeat(9_000)}">`,
+        `<test-method name="m" status="PASS"><params>${'<param><value>1</value></param>'.repeat(20)}</params></test-method>`.repeat(
+          90_000,
+        ),
+        '</class></test></suite></testng-results>',
       ),
   },
   {
