@@ -1,4 +1,6 @@
 /** The report formats. A new one is a folder here and a line in this list. */
+
+import { ctrf } from './ctrf/format.ts';
 import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
 import { junit } from './junit/format.ts';
@@ -7,4 +9,4 @@ import { robot } from './robot/format.ts';
 import { testng } from './testng/format.ts';
 import { trx } from './trx/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot, testng];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot, testng, ctrf];

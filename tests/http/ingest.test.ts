@@ -453,6 +453,7 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadTrxReport',
     'uploadRobotReport',
     'uploadTestngReport',
+    'uploadCtrfReport',
   ]);
 });
 

@@ -104,6 +104,16 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return `<testng-results><suite name="s"><test name="t"><class name="shop.Cart">${methods.join('')}</class></test></suite></testng-results>`;
     },
   },
+  ctrf: {
+    nameOf: (name) => `cart.test.js › Cart › ${name}`,
+    write: (tests) => {
+      const listed = tests.map(({ name, status, durationMs, message }) => ({
+        ...{ name, status, duration: durationMs, start: STARTED_AT, suite: ['cart.test.js', 'Cart'] },
+        ...(status === 'failed' && { message }),
+      }));
+      return JSON.stringify({ results: { tool: { name: 'jest' }, tests: listed } }, null, tests.length % 3);
+    },
+  },
 };
 
 /** Go reports its packages too. */

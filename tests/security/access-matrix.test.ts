@@ -79,6 +79,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/trx`]: 'upload',
   [`POST ${REPOSITORY}/robot`]: 'upload',
   [`POST ${REPOSITORY}/testng`]: 'upload',
+  [`POST ${REPOSITORY}/ctrf`]: 'upload',
   [`GET ${REPOSITORY}/uploads`]: 'read',
   [`GET ${REPOSITORY}/uploads/:upload_id`]: 'read',
   [`GET ${REPOSITORY}/settings`]: 'read',

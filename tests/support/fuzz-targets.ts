@@ -109,6 +109,7 @@ const CASES: Readonly<Record<string, number>> = {
   trx: 6_000,
   robot: 4_000,
   testng: 4_000,
+  ctrf: 8_000,
 };
 
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -118,6 +119,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   trx: ['testing-platform-xunit.trx', 'visual-studio.trx'],
   robot: ['robot-4.1.xml', 'robot-7.5-merged.xml'],
   testng: ['testng-7.10.xml'],
+  ctrf: ['jest-30.json', 'pytest-9.2.json'],
 };
 
 const OTLP_SAMPLES = [

@@ -8,7 +8,7 @@ import { randomFrom } from './random.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'ctrf' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -131,6 +131,21 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         ),
         '</class></test></suite></testng-results>',
       ),
+  },
+  {
+    name: 'a test with 5,000,000 empty attempts',
+    parser: 'ctrf',
+    make: () =>
+      text('{"results":{"tests":[{"name":"t","status":"failed","retryAttempts":[', '{},'.repeat(5_000_000), '{}]}]}}'),
+  },
+  {
+    name: '40,000 tests in 200 suites each, whose names begin with half of them',
+    parser: 'ctrf',
+    make: () => {
+      const suites = Array(200).fill('"s"').join(',');
+      const one = `{"name":"${'s '.repeat(100)}","status":"failed","suite":[${suites}]}`;
+      return text('{"results":{"tests":[', Array(40_000).fill(one).join(','), ']}}');
+    },
   },
   {
     name: 'objects before a report',

@@ -9,6 +9,7 @@ import { cleanText, cutText } from '../../domain/text.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { cutFailure, type Report, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
+import { typedMessage } from '../typed-message.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { mergedRuns } from './merged.ts';
@@ -36,8 +37,6 @@ const STATUSES: Readonly<Record<string, Status>> = { PASS: 'passed', FAIL: 'fail
 /** How many errors outside of tests the receipt shows. */
 const ERRORS_SHOWN_MAX = 5;
 const ERROR_LENGTH_MAX = 500;
-/** `ValueError: not a price`: Robot Framework leaves out the types that say nothing. */
-const TYPED = /^([A-Za-z_][\w.]{0,200}(?:Error|Exception|Timeout)): /;
 
 export class RobotHandler implements XmlHandler {
   /** The elements that are open. */
@@ -190,12 +189,6 @@ export class RobotHandler implements XmlHandler {
   }
 }
 
-function failureOf(attempt: number, message: string | null): ParsedFailure {
-  const type = TYPED.exec(message ?? '')?.[1] ?? null;
-  return cutFailure({
-    attempt,
-    type,
-    message: (type === null ? message : message?.slice(type.length + 2)) || null,
-    stacktrace: null,
-  });
-}
+/** Robot Framework leaves out the types that say nothing. */
+const failureOf = (attempt: number, message: string | null): ParsedFailure =>
+  cutFailure({ attempt, ...typedMessage(message), stacktrace: null });
