@@ -69,6 +69,12 @@ export const UPLOAD_LIMITS = {
     422,
     () => `The form holds more than ${limits.FORM_PARTS_MAX} parts. Send its reports in several uploads.`,
   ),
+  ZIP_FILES_MAX: limit(
+    limits.ZIP_FILES_MAX,
+    'files of a zip of Allure results',
+    413,
+    () => `The zip holds more than ${limits.ZIP_FILES_MAX} files. Leave out attachments, or send it in several uploads.`,
+  ),
   UPLOAD_NAMES_LENGTH_MAX: limit(
     limits.UPLOAD_NAMES_LENGTH_MAX,
     'characters of names and keys in a report',

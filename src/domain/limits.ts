@@ -93,6 +93,8 @@ export const RESOURCE_BYTES_MAX = MEBIBYTE;
 export const TRX_DEFINITIONS_MAX = 200_000;
 /** A line of `go test -json` is one event with a line of output. */
 export const GO_LINE_BYTES_MAX = 4 * MEBIBYTE;
+/** Files of a zip, with attachments. */
+export const ZIP_FILES_MAX = 200_000;
 /** Parts of one form: far more than a job has reports, few enough to be taken apart. */
 export const FORM_PARTS_MAX = 1_000;
 

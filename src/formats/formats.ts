@@ -7,6 +7,7 @@ import { junit } from './junit/format.ts';
 import { playwright } from './playwright/format.ts';
 import { robot } from './robot/format.ts';
 import { testng } from './testng/format.ts';
+import { allure } from './allure/format.ts';
 import { trx } from './trx/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot, testng, ctrf];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot, testng, ctrf, allure];

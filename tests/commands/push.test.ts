@@ -124,12 +124,31 @@ test.each(FORMATS)('push $name sends the reports of a folder to the address of t
   }
   const { code } = await push([name], {}, name);
   expect(code).toBe(0);
-  expect(taken.map(({ query }) => query.report).sort()).toEqual(reports);
+  const folders = new Set(reports.map((report) => dirname(report)));
+  expect(taken.map(({ query }) => query.report).sort()).toEqual(format.folder ? [...folders] : reports);
   for (const { path, type, body } of taken) {
     expect(path).toBe(`/v1/ci/acme/repositories/shop/${name}`);
     expect(type).toBe(mediaTypes[0]);
-    expect(body).toBe(example.text);
+    expect(body).toBe(format.folder ? `[${example.text}]` : example.text);
   }
+});
+
+test('Allure results are one report for each folder, whichever of its files are named', async () => {
+  const files = ['a/1-result.json', 'a/2-result.json', 'a/1-container.json', 'b/3-result.json', 'b/x-attachment.json'];
+  for (const file of files) {
+    mkdirSync(dirname(join(folder, 'results', file)), { recursive: true });
+    writeFileSync(join(folder, 'results', file), `{"file":"${file}"}`);
+  }
+  writeFileSync(join(folder, 'results/a/cut-result.json'), '{"name":');
+  writeFileSync(join(folder, 'results/all.zip'), 'PK');
+  const { code } = await push(['results/a/1-result.json', 'results', 'results/all.zip'], {}, 'allure');
+  expect(code).toBe(0);
+  expect(Object.fromEntries(taken.map(({ query, body }) => [query.report, body]))).toEqual({
+    'results/a':
+      '[{"file":"a/1-container.json"},{"file":"a/1-result.json"},{"file":"a/2-result.json"},{"unreadable":"cut-result.json"}]',
+    'results/b': '[{"file":"b/3-result.json"}]',
+    'results/all.zip': 'PK',
+  });
 });
 
 test('folders stand for the XML files below them, globs are expanded, and each file is sent once', async () => {

@@ -454,6 +454,7 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadRobotReport',
     'uploadTestngReport',
     'uploadCtrfReport',
+    'uploadAllureReport',
   ]);
 });
 

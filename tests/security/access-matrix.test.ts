@@ -80,6 +80,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/robot`]: 'upload',
   [`POST ${REPOSITORY}/testng`]: 'upload',
   [`POST ${REPOSITORY}/ctrf`]: 'upload',
+  [`POST ${REPOSITORY}/allure`]: 'upload',
   [`GET ${REPOSITORY}/uploads`]: 'read',
   [`GET ${REPOSITORY}/uploads/:upload_id`]: 'read',
   [`GET ${REPOSITORY}/settings`]: 'read',

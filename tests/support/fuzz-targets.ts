@@ -110,6 +110,7 @@ const CASES: Readonly<Record<string, number>> = {
   robot: 4_000,
   testng: 4_000,
   ctrf: 8_000,
+  allure: 8_000,
 };
 
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -120,6 +121,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   robot: ['robot-4.1.xml', 'robot-7.5-merged.xml'],
   testng: ['testng-7.10.xml'],
   ctrf: ['jest-30.json', 'pytest-9.2.json'],
+  allure: ['allure-pytest-2.16.json', 'allure-pytest-2.16.zip'],
 };
 
 const OTLP_SAMPLES = [

@@ -4,11 +4,12 @@
  */
 import { gzipSync } from 'node:zlib';
 import { randomFrom } from './random.ts';
+import { zipOf } from './zip.ts';
 
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'ctrf' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'ctrf' | 'allure' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -146,6 +147,22 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
       const one = `{"name":"${'s '.repeat(100)}","status":"failed","suite":[${suites}]}`;
       return text('{"results":{"tests":[', Array(40_000).fill(one).join(','), ']}}');
     },
+  },
+  {
+    name: 'a zip of 60,000 files that share 1 MiB of blanks',
+    parser: 'allure',
+    make: () => {
+      const content = Buffer.alloc(MEBI, ' ');
+      return zipOf(
+        Array.from({ length: 60_000 }, (_, i) => ({ name: `${i}-result.json`, content })),
+        true,
+      );
+    },
+  },
+  {
+    name: '5,000,000 empty objects in place of labels',
+    parser: 'allure',
+    make: () => text('[{"name":"t","status":"passed","labels":[', '{},'.repeat(5_000_000), '{}]}]'),
   },
   {
     name: 'objects before a report',

@@ -10,6 +10,7 @@ import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
+import { allure } from '../../src/formats/allure/format.ts';
 import { robot } from '../../src/formats/robot/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import type { ParsedUpload } from '../../src/formats/upload.ts';
@@ -151,6 +152,23 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
   ROBOT_MARKUP_LENGTH_PER_TEST: [
     () => ofReport(robot, robotReport(`<a${' '.repeat(17_000_000)}/>`)),
     UPLOAD_LIMITS.ROBOT_MARKUP_LENGTH_PER_TEST.sentence(),
+  ],
+  ZIP_FILES_MAX: [
+    () => {
+      const end = Buffer.alloc(22);
+      end.writeUInt32LE(0x06054b50, 0);
+      const zip64 = Buffer.alloc(76);
+      zip64.writeUInt32LE(0x06064b50, 0);
+      zip64.writeBigUInt64LE(44n, 4);
+      zip64.writeBigUInt64LE(200_001n, 24);
+      zip64.writeBigUInt64LE(200_001n, 32);
+      zip64.writeUInt32LE(0x07064b50, 56);
+      zip64.writeBigUInt64LE(4n, 64);
+      end.writeUInt16LE(0xffff, 8);
+      end.writeUInt16LE(0xffff, 10);
+      return refusal(parse(allure, Buffer.concat([Buffer.from('PK\x03\x04'), zip64, end])));
+    },
+    UPLOAD_LIMITS.ZIP_FILES_MAX.sentence(),
   ],
   XML_ATTRIBUTES_MAX: [
     () => refusal(parseXml(`<testsuite ${Array.from({ length: 201 }, (_, i) => `a${i}=""`).join(' ')}/>`)),

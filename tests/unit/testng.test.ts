@@ -107,7 +107,7 @@ test('a report that breaks off keeps the calls that were whole', async () => {
   expect(upload.isCutShort).toBe(true);
 });
 
-test('a name that is too long because of its parameters is refused by itself', async () => {
+test('a name that is too long because of its parameters is refused alone', async () => {
   const long = row('PASS', 'x'.repeat(50_000)).repeat(2) + method('PASS');
   const { runs, rejections } = await parse(testng, report(long));
   expect(runs[0]?.executions.map(({ name }) => name)).toEqual(['C.m']);

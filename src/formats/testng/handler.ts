@@ -4,11 +4,11 @@ import { cleanText } from '../../domain/text.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { counted, cutFailure, type Report, TOO_LONG_NAME } from '../report.ts';
+import { stableText } from '../stable-text.ts';
 import { parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { type Invocation, recordsOf } from './invocations.ts';
-import { stable, withParameters } from './parameters.ts';
 
 /** A `<test-method>` that is open. */
 interface Method {
@@ -126,7 +126,7 @@ export class TestngHandler implements XmlHandler {
       return;
     }
     const suites = this.#suites.at(-1) ?? [];
-    const ownName = withParameters(name, parameters);
+    const ownName = nameOf(name, parameters);
     const className = classNameOf(this.#className, attributes);
     const startedAtMs = parseTimestamp(attributes['started-at']);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
@@ -181,10 +181,14 @@ export class TestngHandler implements XmlHandler {
   }
 }
 
+/** `rows(2, a)` */
+const nameOf = (method: string, values: readonly string[]): string =>
+  values.length === 0 ? method : `${method}(${values.map(stableText).join(', ')})`.slice(0, TOO_LONG_NAME);
+
 /** With the name that tells the objects of a factory apart, if the class gives one. */
 function classNameOf(className: string, attributes: XmlAttributes): string {
   const instance = attributes['test-instance-name'] ?? attributes['instance-name'];
-  const name = instance ? stable(instance) : '';
+  const name = instance ? stableText(instance) : '';
   return name === '' || name === className ? className : `${className}[${name}]`.slice(0, TOO_LONG_NAME);
 }
 
