@@ -1,5 +1,6 @@
 /** The report formats. A new one is a folder here and a line in this list. */
 
+import { allure } from './allure/format.ts';
 import { ctrf } from './ctrf/format.ts';
 import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
@@ -7,7 +8,6 @@ import { junit } from './junit/format.ts';
 import { playwright } from './playwright/format.ts';
 import { robot } from './robot/format.ts';
 import { testng } from './testng/format.ts';
-import { allure } from './allure/format.ts';
 import { trx } from './trx/format.ts';
 
 export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, robot, testng, ctrf, allure];

@@ -225,7 +225,7 @@ const repositoryAt = (url: string, patience: Partial<Patience> = {}): Repository
     'b',
   );
 const uploadFrom = (repository: Repository, file: string) =>
-  uploadFile(repository, uploadOf(junit, { run_id: '1' }, file, 'r'), join(folder, file), 0);
+  uploadFile(repository, uploadOf(junit, { run_id: '1' }, join(folder, file), 'r'), junit, 0);
 const uploadTo = (url: string, patience: Partial<Patience> = {}) => uploadFrom(repositoryAt(url, patience), 'a.xml');
 
 test.each([408, 429, 500, 502, 503, 504, 520])('%d is retried', async (status) => {

@@ -48,7 +48,7 @@ test('attempts count in the order of their times, whatever their order in the re
   expect(outcomesOf(upload)).toEqual({ t: 'flaky' });
 });
 
-test('results of several histories with one name are tests of their own, and count as one if one failed', async () => {
+test('results of several histories with one name are separate tests, and count as one if one failed', async () => {
   const upload = await parsed(
     result({ historyId: 'a', status: 'failed' }),
     result({ historyId: 'b', start: 1e12 + 10 }),
@@ -59,7 +59,13 @@ test('results of several histories with one name are tests of their own, and cou
 test.each([
   [{ fullName: 'shop.Cart.adds' }, 'shop.Cart.adds'],
   [
-    { fullName: 'cart.spec.ts:3:7', labels: [{ name: 'suite', value: 'Cart' }, { name: 'parentSuite', value: 'web' }] },
+    {
+      fullName: 'cart.spec.ts:3:7',
+      labels: [
+        { name: 'suite', value: 'Cart' },
+        { name: 'parentSuite', value: 'web' },
+      ],
+    },
     'web › Cart › t',
   ],
   [
@@ -79,7 +85,10 @@ test.each([
 });
 
 test('a set-up that failed is trouble, unless a test of it failed, too', async () => {
-  const container = { children: ['u'], befores: [{ name: 'opens', status: 'broken', statusDetails: { message: 'no' } }] };
+  const container = {
+    children: ['u'],
+    befores: [{ name: 'opens', status: 'broken', statusDetails: { message: 'no' } }],
+  };
   const skipped = await parsed(result({ uuid: 'u', status: 'skipped' }), container);
   expect(skipped.warnings).toEqual(['The set-up or teardown opens failed: no']);
   expect((await parsed(result({ uuid: 'u', status: 'failed' }), container)).warnings).toEqual([]);

@@ -17,7 +17,7 @@ import {
   runInfoOf,
   runTargetOf,
 } from '../target.ts';
-import { type Upload, type UploadResult, uploadFile, uploadOf } from '../upload.ts';
+import { type UploadResult, uploadFile, uploadOf } from '../upload.ts';
 import type { FailedTest } from './reports.ts';
 import { type Answer, askAbout } from './verdicts.ts';
 
@@ -92,8 +92,7 @@ async function send(
     notices.push(`${count(reports, 'report')} cannot be sent: ${problem}.`);
   }
   const kept = failed.filter(({ result }) => result.isRetryable);
-  for (const { upload } of kept)
-    keepPending(flags.pendingFolder, name, upload, await readReport(format, upload.file));
+  for (const { upload } of kept) keepPending(flags.pendingFolder, name, upload, await readReport(format, upload.file));
   if (kept.length > 0)
     notices.push(
       `${count(kept.length, 'report')} kept in ${flags.pendingFolder}: \`ci-insights push --pending\` sends ${kept.length === 1 ? 'it' : 'them'} later.`,

@@ -1,6 +1,6 @@
 /**
- * The files of a folder of Allure results as one report: a JSON list of what they hold. A file that is no JSON, such as one
- * that a killed process did not write to its end, is named instead, so that it costs no other.
+ * The files of a folder of Allure results as one report: a JSON list of what they hold. A file that does not hold JSON,
+ * such as one that a killed process did not write to its end, is named instead, so that it costs no other.
  */
 import { UploadTooLarge } from '../errors.ts';
 

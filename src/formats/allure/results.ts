@@ -57,7 +57,7 @@ export function recordOf(result: Result, name: string, status: Status): Reported
   };
 }
 
-/** `['tests', 'test_cart.py', 'TestCart']` → `tests/test_cart.py`; null if none of them looks like a file. */
+/** `['web', 'cart.py', 'Cart']` → the file `cart.py` in the folder `web`; null if none of them looks like a file. */
 function fileOf(titles: readonly string[]): string | null {
   const last = titles.findIndex((title) => /^[^\s/]{1,200}\.[a-z]{1,5}$/i.test(title));
   return last < 0 ? null : titles.slice(0, last + 1).join('/');

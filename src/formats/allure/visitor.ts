@@ -44,8 +44,7 @@ export class AllureVisitor implements JsonVisitor {
     const kind = kindOf(value);
     if (kind === 'result') this.#readResult(value);
     else if (kind === 'container') this.#readContainer(value);
-    else if (kind === 'unreadable')
-      this.warnOfUnreadable(unreadableSchema.safeParse(value).data?.unreadable ?? '');
+    else if (kind === 'unreadable') this.warnOfUnreadable(unreadableSchema.safeParse(value).data?.unreadable ?? '');
     this.#hasOwn ||= kind !== null;
     this.#hasForeign ||= kind === null;
     this.isAllure = this.#hasOwn || !this.#hasForeign;
