@@ -1,7 +1,7 @@
 /** Expands a list of files, folders and globs. */
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { ReportFormat } from '../formats/format.ts';
 
 interface ExpandedFiles {
@@ -24,11 +24,23 @@ export async function reportFilesOf(
   format: ReportFormat,
   cwd: string,
 ): Promise<ReportFiles> {
-  const expanded = await expandFiles(patterns, format.globs, cwd);
+  const expanded = withFolders(await expandFiles(patterns, format.globs, cwd), format, cwd);
   const leftOut: string[] = [];
   for (const file of expanded.found)
     if (await format.isOther(await readFile(resolve(cwd, file)).catch(() => new Uint8Array()))) leftOut.push(file);
   return { ...expanded, files: expanded.files.filter((file) => !leftOut.includes(file)), leftOut };
+}
+
+/** A file that is part of a report stands for its folder, however it was found. */
+function withFolders(expanded: ExpandedFiles, { folder }: ReportFormat, cwd: string): ExpandedFiles {
+  if (!folder) return expanded;
+  const reportOf = (file: string): string =>
+    folder.isPart(basename(file)) ? displayed(resolve(cwd, dirname(file)), cwd) || '.' : file;
+  return {
+    files: [...new Set(expanded.files.map(reportOf))].sort(),
+    missing: expanded.missing,
+    found: new Set([...expanded.found].filter((file) => reportOf(file) === file)),
+  };
 }
 
 /** A sentence for people about files that are left out. */

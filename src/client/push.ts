@@ -79,7 +79,7 @@ async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFla
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
   const results = await eachWithProgress(files, (file) => {
     const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length));
-    return uploadFile(repository, upload, file, waitMsMax(flags));
+    return uploadFile(repository, upload, format, waitMsMax(flags));
   });
   finish([...results, ...missing.map((file) => failedUpload(file, 'there is no such file'))], flags);
 }

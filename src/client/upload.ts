@@ -1,10 +1,10 @@
 /** Uploads one report and follows its receipt until it is stored. */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../formats/format.ts';
+import { readReport } from './report-body.ts';
 import type { Receipt, Repository } from './repository.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -49,18 +49,19 @@ const POLL_MS_MAX = 2_000;
 const compress = promisify(gzip);
 
 /**
- * Uploads one file. Never throws: `problem` of the result says what went wrong.
+ * Uploads one report. Never throws: `problem` of the result says what went wrong.
  *
+ * @param format how the report is read from its path
  * @param waitMsMax how long to wait until the receipt says stored; 0 does not ask for it
  */
 export async function uploadFile(
   repository: Repository,
   upload: Upload,
-  path: string,
+  format: ReportFormat,
   waitMsMax: number,
 ): Promise<UploadResult> {
   try {
-    return await uploadBytes(repository, upload, await compress(await readFile(path)), waitMsMax);
+    return await uploadBytes(repository, upload, await compress(await readReport(format, upload.file)), waitMsMax);
   } catch (error) {
     return failedUpload(upload.file, error);
   }

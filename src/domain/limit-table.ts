@@ -31,6 +31,11 @@ const tooManyXmlParts = () =>
   `The report holds more than ${limits.XML_PARTS_MAX} elements, attributes and character references, and ${limits.XML_PARTS_PER_TEST} more for each test. Send it in several uploads.`;
 const tooMuchMarkup = () =>
   `The tags of the report, without text and values, take more than ${limits.XML_MARKUP_LENGTH_MAX} characters, and ${limits.XML_MARKUP_LENGTH_PER_TEST} more for each test. Send it in several uploads.`;
+const withoutKeywords = 'Leave out keywords that passed: rebot --removekeywords passed --output small.xml output.xml';
+const tooManyRobotParts = () =>
+  `The report holds more than ${limits.XML_PARTS_MAX} elements, attributes and character references, and ${limits.ROBOT_PARTS_PER_TEST} more for each test. ${withoutKeywords}.`;
+const tooMuchRobotMarkup = () =>
+  `The tags of the report, without text and values, take more than ${limits.XML_MARKUP_LENGTH_MAX} characters, and ${limits.ROBOT_MARKUP_LENGTH_PER_TEST} more for each test. ${withoutKeywords}.`;
 const tooManyGoEvents = () =>
   `The report holds more than ${limits.GO_EVENTS_MAX} events, and ${limits.GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`;
 const unpacksTooWell = () =>
@@ -64,6 +69,12 @@ export const UPLOAD_LIMITS = {
     422,
     () => `The form holds more than ${limits.FORM_PARTS_MAX} parts. Send its reports in several uploads.`,
   ),
+  ZIP_FILES_MAX: limit(
+    limits.ZIP_FILES_MAX,
+    'files of a zip of Allure results',
+    413,
+    () => `The zip holds more than ${limits.ZIP_FILES_MAX} files. Leave out attachments, or send it in several uploads.`,
+  ),
   UPLOAD_NAMES_LENGTH_MAX: limit(
     limits.UPLOAD_NAMES_LENGTH_MAX,
     'characters of names and keys in a report',
@@ -95,6 +106,18 @@ export const UPLOAD_LIMITS = {
     'of these, more for each test',
     413,
     tooMuchMarkup,
+  ),
+  ROBOT_PARTS_PER_TEST: limit(
+    limits.ROBOT_PARTS_PER_TEST,
+    'parts that each test adds in a report of Robot Framework',
+    413,
+    tooManyRobotParts,
+  ),
+  ROBOT_MARKUP_LENGTH_PER_TEST: limit(
+    limits.ROBOT_MARKUP_LENGTH_PER_TEST,
+    'characters of tags that each test adds there',
+    413,
+    tooMuchRobotMarkup,
   ),
   XML_ATTRIBUTES_MAX: limit(
     limits.XML_ATTRIBUTES_MAX,

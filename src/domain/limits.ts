@@ -67,6 +67,9 @@ export const XML_PARTS_PER_TEST = 200;
 /** Characters of tags, references and the like, without text and values: what the parser looks at one by one. */
 export const XML_MARKUP_LENGTH_MAX = 16 * MEBIBYTE;
 export const XML_MARKUP_LENGTH_PER_TEST = 4_096;
+/** Robot Framework writes every keyword that a test runs, with its arguments and messages: about 15 parts each. */
+export const ROBOT_PARTS_PER_TEST = 1_000;
+export const ROBOT_MARKUP_LENGTH_PER_TEST = 20_480;
 export const GO_EVENTS_MAX = 500_000;
 export const GO_EVENTS_PER_TEST = 2_000;
 
@@ -90,6 +93,8 @@ export const RESOURCE_BYTES_MAX = MEBIBYTE;
 export const TRX_DEFINITIONS_MAX = 200_000;
 /** A line of `go test -json` is one event with a line of output. */
 export const GO_LINE_BYTES_MAX = 4 * MEBIBYTE;
+/** Files of a zip, with attachments. */
+export const ZIP_FILES_MAX = 200_000;
 /** Parts of one form: far more than a job has reports, few enough to be taken apart. */
 export const FORM_PARTS_MAX = 1_000;
 

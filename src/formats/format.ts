@@ -14,6 +14,8 @@ export interface ReportFormat {
   readonly description: string;
   /** The files that `push` takes from a folder. */
   readonly globs: readonly string[];
+  /** Absent unless the files of a folder are one report. */
+  readonly folder?: ReportFolder;
   /** The first is what `push` sends. `application/vnd.acme+xml` counts as `application/xml`. */
   readonly mediaTypes: readonly [string, ...string[]];
   /** For the API document. */
@@ -29,4 +31,11 @@ export interface ReportFormat {
    * is empty or cut short is not: it may have been a report.
    */
   isOther(body: Uint8Array): Promise<boolean>;
+}
+
+/** Files of a folder that are one report, such as a file for each test. */
+export interface ReportFolder {
+  isPart(name: string): boolean;
+  /** The body of the report. Throws UploadTooLarge. */
+  packed(files: readonly { name: string; bytes: Uint8Array }[]): Uint8Array;
 }

@@ -11,8 +11,10 @@ export type NamePath = readonly string[];
  * digest: nested suites with long names around thousands of tests would take gigabytes. Made step by step, it costs no
  * more than the name that is added.
  */
-export function pathWithin(path: NamePath, name: string): NamePath {
-  const longer = [...path, name];
+export const pathWithin = (path: NamePath, name: string): NamePath => boundedPath([...path, name]);
+
+/** A path that is known as a whole. */
+export function boundedPath(longer: NamePath): NamePath {
   const length = longer.reduce((sum, one) => sum + one.length, 0);
   return length <= PLACE_LENGTH_MAX
     ? longer

@@ -40,7 +40,24 @@ export interface XmlReport {
   roots: readonly [string, ...string[]];
   /** The attributes from which the name of a test is made. */
   nameAttributes: readonly string[];
+  /** What each test may add to a report; absent: as in most formats. */
+  allowance?: XmlAllowance;
 }
+
+/** So much more of it a report may have for each test in it. */
+export interface XmlAllowance {
+  parts: number;
+  markupLength: number;
+  tooManyParts(): string;
+  tooMuchMarkup(): string;
+}
+
+const USUAL: XmlAllowance = {
+  parts: XML_PARTS_PER_TEST,
+  markupLength: XML_MARKUP_LENGTH_PER_TEST,
+  tooManyParts: () => UPLOAD_LIMITS.XML_PARTS_MAX.sentence(),
+  tooMuchMarkup: () => UPLOAD_LIMITS.XML_MARKUP_LENGTH_MAX.sentence(),
+};
 
 /** Where the report stopped being XML. */
 class Malformed extends Error {}
@@ -68,6 +85,7 @@ class XmlReader {
   readonly #parser: sax.SAXParser;
   readonly #feed: XmlFeed;
   readonly #openElements: string[] = [];
+  readonly #allowance: XmlAllowance;
   /** Elements, attributes and character references. */
   #partCount = 0;
   #attributeCount = 0;
@@ -85,6 +103,7 @@ class XmlReader {
     const options: sax.SAXOptions & SaxOptionsUntyped = { strictEntities: false, position: true };
     const parser = sax.parser(true, options);
     this.#parser = parser;
+    this.#allowance = report.allowance ?? USUAL;
     this.#feed = new XmlFeed(parser, (length) => this.#countMarkup(length), true);
     parser.onopentagstart = ({ name }) => this.#open(name);
     parser.onattribute = () => {
@@ -133,14 +152,16 @@ class XmlReader {
   }
 
   #countPart(): void {
-    if (++this.#partCount > XML_PARTS_MAX + this.handler.report.testCount * XML_PARTS_PER_TEST)
-      throw new UploadTooLarge(UPLOAD_LIMITS.XML_PARTS_MAX.sentence());
+    const { parts, tooManyParts } = this.#allowance;
+    if (++this.#partCount > XML_PARTS_MAX + this.handler.report.testCount * parts)
+      throw new UploadTooLarge(tooManyParts());
   }
 
   #countMarkup(length: number): void {
     this.#markupLength += length;
-    if (this.#markupLength > XML_MARKUP_LENGTH_MAX + this.handler.report.testCount * XML_MARKUP_LENGTH_PER_TEST)
-      throw new UploadTooLarge(UPLOAD_LIMITS.XML_MARKUP_LENGTH_MAX.sentence());
+    const { markupLength, tooMuchMarkup } = this.#allowance;
+    if (this.#markupLength > XML_MARKUP_LENGTH_MAX + this.handler.report.testCount * markupLength)
+      throw new UploadTooLarge(tooMuchMarkup());
   }
 
   #withUnfit(attributes: Record<string, string>): Record<string, string> {
@@ -201,8 +222,8 @@ const HINTS: Readonly<Record<string, string>> = {
   'test-results': 'a report of NUnit 2; write TRX with dotnet test --logger trx',
   assemblies: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
   assembly: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
-  'testng-results': 'a report of TestNG; send the JUnit XML in its folder junitreports',
-  robot: 'the output of Robot Framework; write JUnit XML with --xunit',
+  'testng-results': 'a report of TestNG, which has its own address, …/testng',
+  robot: 'the output of Robot Framework, which has its own address, …/robot',
   testExecutions: 'a generic report of SonarQube; send the JUnit XML that it was made from',
   coverage: 'a coverage report, which has no tests',
   checkstyle: 'a report of a linter, which has no tests',

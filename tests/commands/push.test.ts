@@ -117,19 +117,38 @@ test('a report is sent with the run that the environment describes, and awaited'
 
 test.each(FORMATS)('push $name sends the reports of a folder to the address of their format', async (format) => {
   const { name, globs, mediaTypes, example } = format;
-  const reports = globs.map((glob, i) => `${name}/${i}/${glob.replace('**/*', 'report')}`);
+  const reports = globs.map((glob, i) => `${name}/${i}/${glob.replace('**/', '').replace('*', 'report')}`);
   for (const file of [...reports, `${name}/notes.txt`]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), example.text);
   }
   const { code } = await push([name], {}, name);
   expect(code).toBe(0);
-  expect(taken.map(({ query }) => query.report).sort()).toEqual(reports);
+  const folders = new Set(reports.map((report) => dirname(report)));
+  expect(taken.map(({ query }) => query.report).sort()).toEqual(format.folder ? [...folders] : reports);
   for (const { path, type, body } of taken) {
     expect(path).toBe(`/v1/ci/acme/repositories/shop/${name}`);
     expect(type).toBe(mediaTypes[0]);
-    expect(body).toBe(example.text);
+    expect(body).toBe(format.folder ? `[${example.text}]` : example.text);
   }
+});
+
+test('Allure results are one report for each folder, whichever of its files are named', async () => {
+  const files = ['a/1-result.json', 'a/2-result.json', 'a/1-container.json', 'b/3-result.json', 'b/x-attachment.json'];
+  for (const file of files) {
+    mkdirSync(dirname(join(folder, 'results', file)), { recursive: true });
+    writeFileSync(join(folder, 'results', file), `{"file":"${file}"}`);
+  }
+  writeFileSync(join(folder, 'results/a/cut-result.json'), '{"name":');
+  writeFileSync(join(folder, 'results/all.zip'), 'PK');
+  const { code } = await push(['results/a/1-result.json', 'results', 'results/all.zip'], {}, 'allure');
+  expect(code).toBe(0);
+  expect(Object.fromEntries(taken.map(({ query, body }) => [query.report, body]))).toEqual({
+    'results/a':
+      '[{"file":"a/1-container.json"},{"file":"a/1-result.json"},{"file":"a/2-result.json"},{"unreadable":"cut-result.json"}]',
+    'results/b': '[{"file":"b/3-result.json"}]',
+    'results/all.zip': 'PK',
+  });
 });
 
 test('folders stand for the XML files below them, globs are expanded, and each file is sent once', async () => {
@@ -206,7 +225,7 @@ const repositoryAt = (url: string, patience: Partial<Patience> = {}): Repository
     'b',
   );
 const uploadFrom = (repository: Repository, file: string) =>
-  uploadFile(repository, uploadOf(junit, { run_id: '1' }, file, 'r'), join(folder, file), 0);
+  uploadFile(repository, uploadOf(junit, { run_id: '1' }, join(folder, file), 'r'), junit, 0);
 const uploadTo = (url: string, patience: Partial<Patience> = {}) => uploadFrom(repositoryAt(url, patience), 'a.xml');
 
 test.each([408, 429, 500, 502, 503, 504, 520])('%d is retried', async (status) => {

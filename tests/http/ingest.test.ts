@@ -451,6 +451,10 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadPlaywrightReport',
     'uploadGoTestReport',
     'uploadTrxReport',
+    'uploadRobotReport',
+    'uploadTestngReport',
+    'uploadCtrfReport',
+    'uploadAllureReport',
   ]);
 });
 

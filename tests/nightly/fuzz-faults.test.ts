@@ -60,7 +60,7 @@ describe('a parser', async () => {
   });
 });
 
-const UPLOADS = ['OTLP in protobuf', 'OTLP in JSON', 'junit', 'playwright', 'go-test', 'trx'];
+const UPLOADS = ['OTLP in protobuf', 'OTLP in JSON', 'junit', 'playwright', 'go-test', 'trx', 'robot', 'testng', 'ctrf', 'allure'];
 
 describe.each(UPLOADS)('between %s and the stores,', (name) => {
   const found = async (steps: Partial<typeof STEPS>, what: RegExp) => {

@@ -82,6 +82,48 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return `<TestRun><Results>${results.join('')}</Results><TestDefinitions>${definitions.join('')}</TestDefinitions></TestRun>`;
     },
   },
+  robot: {
+    nameOf: (name) => `Shop.Cart.${name}`,
+    write: (tests) => {
+      const words = { passed: 'PASS', failed: 'FAIL', skipped: 'SKIP' };
+      const cases = tests.map(({ name, status, durationMs, message }) => {
+        const ended = `status="${words[status]}" start="2026-11-21T09:30:00.000000" elapsed="${durationMs / 1000}"`;
+        return `<test name="${xmlOf(name)}"><kw><status status="FAIL"/></kw><status ${ended}>${xmlOf(message)}</status></test>`;
+      });
+      return `<robot><suite name="Shop"><suite name="Cart">${cases.join('')}</suite></suite></robot>`;
+    },
+  },
+  testng: {
+    nameOf: (name) => `shop.Cart.${name}`,
+    write: (tests) => {
+      const words = { passed: 'PASS', failed: 'FAIL', skipped: 'SKIP' };
+      const methods = tests.map(({ name, status, durationMs, message }) => {
+        const exception = `<exception class="E"><message>\n${xmlOf(message)}\n</message></exception>`;
+        return `<test-method name="${xmlOf(name)}" status="${words[status]}" started-at="2026-11-21T09:30:00 UTC" duration-ms="${durationMs}">${exception}</test-method>`;
+      });
+      return `<testng-results><suite name="s"><test name="t"><class name="shop.Cart">${methods.join('')}</class></test></suite></testng-results>`;
+    },
+  },
+  ctrf: {
+    nameOf: (name) => `cart.test.js › Cart › ${name}`,
+    write: (tests) => {
+      const listed = tests.map(({ name, status, durationMs, message }) => ({
+        ...{ name, status, duration: durationMs, start: STARTED_AT, suite: ['cart.test.js', 'Cart'] },
+        ...(status === 'failed' && { message }),
+      }));
+      return JSON.stringify({ results: { tool: { name: 'jest' }, tests: listed } }, null, tests.length % 3);
+    },
+  },
+  allure: {
+    nameOf: (name) => `shop.Cart#${name}`,
+    write: (tests) => {
+      const results = tests.map(({ name, status, durationMs, message }, i) => ({
+        ...{ name, status, fullName: `shop.Cart#${name}`, historyId: `h${i}` },
+        ...{ start: STARTED_AT, stop: STARTED_AT + durationMs, statusDetails: { message } },
+      }));
+      return JSON.stringify(results, null, tests.length % 3);
+    },
+  },
 };
 
 /** Go reports its packages too. */

@@ -102,13 +102,26 @@ const unpacked = (packed: readonly Buffer[]): Buffer[] =>
   packed.map((one) => Buffer.from(Bun.gunzipSync(new Uint8Array(one))));
 
 /** XML takes longest. */
-const CASES: Readonly<Record<string, number>> = { junit: 9_000, playwright: 8_000, 'go-test': 9_000, trx: 6_000 };
+const CASES: Readonly<Record<string, number>> = {
+  junit: 9_000,
+  playwright: 8_000,
+  'go-test': 9_000,
+  trx: 6_000,
+  robot: 4_000,
+  testng: 4_000,
+  ctrf: 8_000,
+  allure: 8_000,
+};
 
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   junit: ['bun-1.4.xml', 'node-20.xml', 'pytest-9.2.xml', 'surefire-reruns.xml'],
   playwright: ['load-error.json', 'stopped-early.json'],
   'go-test': ['benchmarks.json', 'cached.json', 'count-2.json'],
   trx: ['testing-platform-xunit.trx', 'visual-studio.trx'],
+  robot: ['robot-4.1.xml', 'robot-7.5-merged.xml'],
+  testng: ['testng-7.10.xml'],
+  ctrf: ['jest-30.json', 'pytest-9.2.json'],
+  allure: ['allure-pytest-2.16.json', 'allure-pytest-2.16.zip'],
 };
 
 const OTLP_SAMPLES = [

@@ -4,11 +4,12 @@
  */
 import { gzipSync } from 'node:zlib';
 import { randomFrom } from './random.ts';
+import { zipOf } from './zip.ts';
 
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'ctrf' | 'allure' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -100,6 +101,68 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         numbered(60_000, (i) => `<RunInfo outcome="Error"><Text>t${i} [FAIL]</Text></RunInfo>`),
         '</RunInfos></ResultSummary></TestRun>',
       ),
+  },
+  {
+    name: '5,000,000 empty elements in a keyword',
+    parser: 'robot',
+    make: () =>
+      text('<robot><suite name="s"><test name="t"><kw>', '<a/>'.repeat(4_999_980), '</kw></test></suite></robot>'),
+  },
+  {
+    name: '90 nested suites with names of 1,000 characters, each with a teardown that fails, around 15,000 tests',
+    parser: 'robot',
+    make: () =>
+      text(
+        '<robot>',
+        `<suite name="${'s'.repeat(1_000)}">`.repeat(90),
+        '<test name="t"><status status="PASS"/></test>'.repeat(15_000),
+        '<kw type="TEARDOWN"><status status="FAIL">no</status></kw></suite>'.repeat(90),
+        '</robot>',
+      ),
+  },
+  {
+    name: 'a class name of 9,000 characters shared by 90,000 calls with 20 parameters',
+    parser: 'testng',
+    tests: 90_000,
+    make: () =>
+      text(
+        `<testng-results><suite name="s"><test name="t"><class name="${'C'.repeat(9_000)}">`,
+        `<test-method name="m" status="PASS"><params>${'<param><value>1</value></param>'.repeat(20)}</params></test-method>`.repeat(
+          90_000,
+        ),
+        '</class></test></suite></testng-results>',
+      ),
+  },
+  {
+    name: 'a test with 5,000,000 empty attempts',
+    parser: 'ctrf',
+    make: () =>
+      text('{"results":{"tests":[{"name":"t","status":"failed","retryAttempts":[', '{},'.repeat(5_000_000), '{}]}]}}'),
+  },
+  {
+    name: '40,000 tests in 200 suites each, whose names begin with half of them',
+    parser: 'ctrf',
+    make: () => {
+      const suites = Array(200).fill('"s"').join(',');
+      const one = `{"name":"${'s '.repeat(100)}","status":"failed","suite":[${suites}]}`;
+      return text('{"results":{"tests":[', Array(40_000).fill(one).join(','), ']}}');
+    },
+  },
+  {
+    name: 'a zip of 60,000 files that share 1 MiB of blanks',
+    parser: 'allure',
+    make: () => {
+      const content = Buffer.alloc(MEBI, ' ');
+      return zipOf(
+        Array.from({ length: 60_000 }, (_, i) => ({ name: `${i}-result.json`, content })),
+        true,
+      );
+    },
+  },
+  {
+    name: '5,000,000 empty objects in place of labels',
+    parser: 'allure',
+    make: () => text('[{"name":"t","status":"passed","labels":[', '{},'.repeat(5_000_000), '{}]}]'),
   },
   {
     name: 'objects before a report',

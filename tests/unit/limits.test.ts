@@ -6,10 +6,12 @@ import { z } from 'zod';
 import { REQUEST_LIMITS, rowOf, UPLOAD_LIMITS } from '../../src/domain/limit-table.ts';
 import * as limits from '../../src/domain/limits.ts';
 import { metadataRejection } from '../../src/domain/metadata-limits.ts';
+import { allure } from '../../src/formats/allure/format.ts';
 import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
+import { robot } from '../../src/formats/robot/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import type { ParsedUpload } from '../../src/formats/upload.ts';
 import { withAbsoluteUrl } from '../../src/http/authority.ts';
@@ -64,6 +66,8 @@ const testcases = (count: number) => '<testcase name="t"/>'.repeat(count);
 const spans = (list: string) =>
   parseOtlp(Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[${list}]}]}]}`), 'json');
 const spec = (inner: string) => parse(playwright, `{"suites":[{"specs":[{"title":"a","tests":[${inner}]}]}]}`);
+const robotReport = (keyword: string) =>
+  `<robot><suite name="s"><test name="t"><kw>${keyword}</kw></test></suite></robot>`;
 const trxReport = (definitions: string, results: string) =>
   `<TestRun><TestDefinitions>${definitions}</TestDefinitions><Results>${results}</Results></TestRun>`;
 const trxResults = (count: number) =>
@@ -140,6 +144,31 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
   XML_MARKUP_LENGTH_PER_TEST: [
     () => refusal(parseXml(`<testsuite>${testcases(1)}<a${' '.repeat(17_000_000)}/></testsuite>`)),
     UPLOAD_LIMITS.XML_MARKUP_LENGTH_PER_TEST.sentence(),
+  ],
+  ROBOT_PARTS_PER_TEST: [
+    () => ofReport(robot, robotReport('<a/>'.repeat(401_000))),
+    UPLOAD_LIMITS.ROBOT_PARTS_PER_TEST.sentence(),
+  ],
+  ROBOT_MARKUP_LENGTH_PER_TEST: [
+    () => ofReport(robot, robotReport(`<a${' '.repeat(17_000_000)}/>`)),
+    UPLOAD_LIMITS.ROBOT_MARKUP_LENGTH_PER_TEST.sentence(),
+  ],
+  ZIP_FILES_MAX: [
+    () => {
+      const end = Buffer.alloc(22);
+      end.writeUInt32LE(0x06054b50, 0);
+      const zip64 = Buffer.alloc(76);
+      zip64.writeUInt32LE(0x06064b50, 0);
+      zip64.writeBigUInt64LE(44n, 4);
+      zip64.writeBigUInt64LE(200_001n, 24);
+      zip64.writeBigUInt64LE(200_001n, 32);
+      zip64.writeUInt32LE(0x07064b50, 56);
+      zip64.writeBigUInt64LE(4n, 64);
+      end.writeUInt16LE(0xffff, 8);
+      end.writeUInt16LE(0xffff, 10);
+      return refusal(parse(allure, Buffer.concat([Buffer.from('PK\x03\x04'), zip64, end])));
+    },
+    UPLOAD_LIMITS.ZIP_FILES_MAX.sentence(),
   ],
   XML_ATTRIBUTES_MAX: [
     () => refusal(parseXml(`<testsuite ${Array.from({ length: 201 }, (_, i) => `a${i}=""`).join(' ')}/>`)),

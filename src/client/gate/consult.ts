@@ -1,10 +1,10 @@
 /** Consults the service for `gate`: sends the reports, keeps what cannot be sent, and asks about the failed tests. */
-import { readFileSync } from 'node:fs';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { count } from '../output.ts';
 import { keepPending } from '../pending.ts';
 import { eachWithProgress } from '../push-progress.ts';
+import { readReport } from '../report-body.ts';
 import { Repository } from '../repository.ts';
 import { Service } from '../service.ts';
 import type { ClientEnvironment } from '../settings.ts';
@@ -17,7 +17,7 @@ import {
   runInfoOf,
   runTargetOf,
 } from '../target.ts';
-import { type Upload, type UploadResult, uploadFile, uploadOf } from '../upload.ts';
+import { type UploadResult, uploadFile, uploadOf } from '../upload.ts';
 import type { FailedTest } from './reports.ts';
 import { type Answer, askAbout } from './verdicts.ts';
 
@@ -81,7 +81,7 @@ async function send(
     uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length)),
   );
   const results = await eachWithProgress(uploads, (upload) =>
-    uploadFile(repository, upload, upload.file, WAIT_SHARE * repository.service.remainingMs),
+    uploadFile(repository, upload, format, WAIT_SHARE * repository.service.remainingMs),
   );
   const failed = results.flatMap((result, index) => {
     const upload = uploads[index];
@@ -92,13 +92,10 @@ async function send(
     notices.push(`${count(reports, 'report')} cannot be sent: ${problem}.`);
   }
   const kept = failed.filter(({ result }) => result.isRetryable);
-  for (const { upload } of kept) keep(flags.pendingFolder, name, upload);
+  for (const { upload } of kept) keepPending(flags.pendingFolder, name, upload, await readReport(format, upload.file));
   if (kept.length > 0)
     notices.push(
       `${count(kept.length, 'report')} kept in ${flags.pendingFolder}: \`ci-insights push --pending\` sends ${kept.length === 1 ? 'it' : 'them'} later.`,
     );
   return results;
 }
-
-const keep = (folder: string, name: RepositoryName, upload: Upload): void =>
-  void keepPending(folder, name, upload, readFileSync(upload.file));

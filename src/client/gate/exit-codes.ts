@@ -3,8 +3,13 @@ import { InvalidArgumentError } from 'commander';
 import type { ReportFormat } from '../../formats/format.ts';
 import { CODE_CRASHED_MIN } from './decision.ts';
 
-/** `dotnet test` ends with 2 where tests run on Microsoft.Testing.Platform. */
-const BY_FORMAT: Readonly<Record<string, readonly number[]>> = { trx: [1, 2] };
+/**
+ * `dotnet test` ends with 2 where tests run on Microsoft.Testing.Platform, Robot Framework with the number of failed tests.
+ */
+const BY_FORMAT: Readonly<Record<string, readonly number[]>> = {
+  trx: [1, 2],
+  robot: Array.from({ length: CODE_CRASHED_MIN - 1 }, (_, i) => i + 1),
+};
 const USUAL: readonly number[] = [1];
 
 export const usualFailureCodes = ({ name }: ReportFormat): readonly number[] => BY_FORMAT[name] ?? USUAL;

@@ -1,10 +1,11 @@
 /** The reports of a job, read with the parsers of the service: a test has the same name here as there. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { runSchema } from '../../domain/columns.ts';
 import { decisiveReportOf } from '../../domain/decisive-report.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { Report } from '../../formats/report.ts';
+import { readReport as readBody } from '../report-body.ts';
 
 export interface FailedTest {
   name: string;
@@ -49,7 +50,7 @@ const RUN = runSchema.parse({ pipeline_name: 'gate', job_name: 'gate', run_id: '
 
 async function readReport(format: ReportFormat, file: string): Promise<ReadReports> {
   const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX });
-  await format.parse(await readFile(file), report);
+  await format.parse(await readBody(format, file), report);
   const { runs, rejections, warnings } = report.toUpload(RUN, undefined);
   const executions = runs.flatMap((run) => run.executions);
   const failed = executions

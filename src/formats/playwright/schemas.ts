@@ -1,12 +1,6 @@
 /** The parts of a Playwright report that are read, and no more: versions differ in the rest. */
 import { z } from 'zod';
-
-/** Cuts the list first, because collecting an error for each of a million wrong items would take seconds. */
-const firstOf = <T>(item: z.ZodType<T>, lengthMax: number) =>
-  z
-    .array(z.unknown())
-    .transform((items) => items.slice(0, lengthMax))
-    .pipe(z.array(item));
+import { firstOf } from '../bounded-list.ts';
 
 /** The last attempt decides, so it is always among them. */
 const attemptsOf = <T>(item: z.ZodType<T>, lengthMax: number) =>
