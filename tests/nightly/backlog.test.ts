@@ -11,7 +11,7 @@ const SECONDS_MIN = 15;
 const LONGER = 4;
 /** A process that has just started grows until it is warm. What each waiting chunk kept would be ten times as much. */
 const GROWTH_MEBIBYTES_MAX = 400;
-/** On a busy machine; docs/reliability.md has the figures of a quiet one. */
+/** On a busy machine; on a quiet one it is far less. */
 const P50_MS_MAX = 200;
 /** The rate changes while a short backlog drains, because the service grows warm. */
 const ESTIMATE_FACTOR_MAX = 4;

@@ -1,6 +1,6 @@
 /**
  * A service that is cut off again and again (tests/support/interrupted.ts). `INTERRUPTIONS` says how often, of each kind,
- * and `EXECUTIONS` how many are stored before each, on average; docs/reliability.md has figures of longer runs.
+ * and `EXECUTIONS` how many are stored before each, on average; docs/reliability.md has the settings of a long run.
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -118,7 +118,7 @@ describe.skipIf(!newest || !older)('while the queue is down', () => {
 });
 
 describe('while forty uploaders send reports of 2,000 tests, one after the other', () => {
-  // On a quiet machine most of it is ten times better (docs/reliability.md). With workers and requests in one process, the
+  // On a quiet machine most of it is far better. With workers and requests in one process, the
   // medians were above 15 ms there, too.
   const P50_MS_MAX = 15;
   const P99_MS_MAX = 1_000;
