@@ -9,7 +9,16 @@ import { cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
-import { type Announced, announcedBy, countedAround, missingOf, type Present, withTest } from './announced.ts';
+import {
+  type Announced,
+  announcedBy,
+  areSkipped,
+  countedAround,
+  missingFailuresOf,
+  missingTestsOf,
+  type Present,
+  withTest,
+} from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
@@ -73,6 +82,9 @@ export class JunitHandler implements XmlHandler {
   #suiteErrors = 0;
   readonly #unknownWords = new Set<string>();
   #missing = 0;
+  /** Of suites that do not say how many of theirs were skipped; the root may. */
+  readonly #unsaid = { tests: 0, sentences: [] as string[] };
+  #skipped = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
 
@@ -110,8 +122,19 @@ export class JunitHandler implements XmlHandler {
       around.present.tests += tests;
       around.present.failures += failures;
     }
-    for (const sentence of missingOf(shown(closed.name), announced, present))
-      if (++this.#missing <= WARNINGS_MAX) this.report.warnOfTrouble(sentence);
+    const failures = missingFailuresOf(shown(closed.name), announced, present);
+    if (failures !== undefined) this.#warnOfMissing(failures);
+    const missing = missingTestsOf(shown(closed.name), announced, present);
+    if (missing && around && missing.mayBeSkipped) {
+      this.#unsaid.tests += missing.tests;
+      if (this.#unsaid.sentences.length < WARNINGS_MAX) this.#unsaid.sentences.push(missing.sentence);
+    } else if (missing) this.#warnOfMissing(missing.sentence);
+    if (!around && !areSkipped(announced, this.#unsaid.tests, this.#skipped))
+      for (const sentence of this.#unsaid.sentences) this.#warnOfMissing(sentence);
+  }
+
+  #warnOfMissing(sentence: string): void {
+    if (++this.#missing <= WARNINGS_MAX) this.report.warnOfTrouble(sentence);
   }
 
   /** An error that belongs to a suite, such as of its set-up: not a test, but the receipt shows it. */
@@ -210,6 +233,7 @@ export class JunitHandler implements XmlHandler {
     const clocks = this.#suites.map((suite) => suite.clock);
     const finishedAtMs = finishTest(this.#timeOf(attributes), durationSeconds, clocks);
     const status = this.#statusOf(closed);
+    if (status === 'skipped') this.#skipped++;
     const suite = this.#suites.at(-1);
     if (suite) {
       suite.present.tests += 1 + attempts.others;
