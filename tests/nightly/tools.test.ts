@@ -7,13 +7,14 @@ import { linesIn } from '../tools/lines.ts';
 import { reportsOf } from '../tools/made.ts';
 import type { Installer } from '../tools/tool.ts';
 
-/** One at a time: the first of a kind fills the cache, and two would fetch the same. */
-const installed = new Map<Installer, Installed | undefined>();
-for (const from of new Set(TOOLS.map((tool) => tool.from))) installed.set(from, await INSTALLERS[from]());
+const kinds = [...new Set(TOOLS.map((tool) => tool.from))];
+const places: Partial<Record<Installer, Installed>> = Object.fromEntries(
+  await Promise.all(kinds.map(async (from) => [from, await INSTALLERS[from]()] as const)),
+);
 
 for (const tool of TOOLS) {
-  const place = installed.get(tool.from);
-  test.skipIf(!place)(
+  const place = places[tool.from];
+  test.skipIf(place === undefined)(
     `${tool.name} ${tool.version}`,
     async () => {
       const reports = await reportsOf(tool, place as Installed);

@@ -17,7 +17,7 @@ func TestSame(t *testing.T) {
 	t.Run("same", func(t *testing.T) { t.Fatal("another") })
 }
 func TestPrints(t *testing.T) { fmt.Print("50% "); t.Log("logged") }
-func ExampleCart() { fmt.Println("two"); // Output: one
+func Example() { fmt.Println("two"); // Output: one
 }
 `;
 const PANICS = `package panics

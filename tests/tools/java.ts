@@ -49,16 +49,6 @@ class SetUpTest {
   @Test void needsIt() {}
 }
 `;
-const EXITS = `package shop;
-import org.junit.jupiter.api.*;
-@TestMethodOrder(MethodOrderer.MethodName.class)
-class ExitsTest {
-  @Test void a() {}
-  @Test void b() { Runtime.getRuntime().halt(3); }
-  @Test void c() {}
-}
-`;
-
 const MAVEN = ['mvn', '--batch-mode', '--quiet'];
 
 export const surefire: Tool = {
@@ -72,20 +62,14 @@ export const surefire: Tool = {
     ),
     'src/test/java/shop/CartTest.java': JUPITER,
     'src/test/java/shop/SetUpTest.java': SET_UP,
-    'src/test/java/shop/ExitsTest.java': EXITS,
   },
   reports: [
     {
       fixture: 'junit/surefire-3.5-junit5.xml',
-      command: [...MAVEN, 'test', '-Dtest=CartTest,SetUpTest'],
+      command: [...MAVEN, 'test'],
       file: 'target/surefire-reports/TEST-shop.CartTest.xml',
     },
     { fixture: 'junit/surefire-3.5-set-up.xml', file: 'target/surefire-reports/TEST-shop.SetUpTest.xml' },
-    {
-      fixture: 'junit/surefire-3.5-crash.xml',
-      command: [...MAVEN, 'test', '-Dtest=ExitsTest'],
-      file: 'target/surefire-reports/TEST-shop.ExitsTest.xml',
-    },
   ],
 };
 

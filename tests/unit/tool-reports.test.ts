@@ -7,10 +7,14 @@ import { TOOLS } from '../tools/catalogue.ts';
 import { EXPECTED } from '../tools/expected.ts';
 import { linesIn } from '../tools/lines.ts';
 
-const ALL = TOOLS.flatMap(({ name, version, reports }) => reports.map(({ fixture }) => [name, version, fixture] as const));
+const ALL = TOOLS.flatMap(({ name, version, reports }) =>
+  reports.map(({ fixture }) => [name, version, fixture] as const),
+);
 
 test.each(ALL)('%s %s: %s', async (_, __, fixture) => {
-  expect(await linesIn(fixture, await fixtureBytes(fixture))).toEqual(EXPECTED[fixture] as NonNullable<unknown>);
+  expect(await linesIn(fixture, await fixtureBytes(fixture))).toEqual(
+    EXPECTED[fixture] ?? { executions: [], warnings: [] },
+  );
 });
 
 test('there is nothing else to expect', () => {

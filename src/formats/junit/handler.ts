@@ -21,6 +21,7 @@ import {
 } from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
+import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
 import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
 
 interface Suite {
@@ -80,6 +81,7 @@ export class JunitHandler implements XmlHandler {
   #case: Case | null = null;
   #attempt: Attempt | null = null;
   #suiteErrors = 0;
+  #stops = 0;
   readonly #unknownWords = new Set<string>();
   #missing = 0;
   /** Of suites that do not say how many of theirs were skipped; the root may. */
@@ -147,6 +149,13 @@ export class JunitHandler implements XmlHandler {
     this.report.warnOfTrouble(
       `The suite ${shown(suite?.name ?? '')} reports an error outside of its tests: ${shown(message)}`,
     );
+  }
+
+  #warnOfStop(): void {
+    const { classname, name } = this.#case?.attributes ?? {};
+    const test = shown([classname, name].filter((part) => part).join('.'));
+    if (++this.#stops <= WARNINGS_MAX)
+      this.report.warnOfTrouble(`The test ${test} ended its process: others may not have run.`);
   }
 
   #openSuite(element: string, attributes: XmlAttributes): void {
@@ -222,6 +231,7 @@ export class JunitHandler implements XmlHandler {
     if (failures.length > FAILURES_MAX) return;
     const { attributes, text } = attempt;
     const stacktrace = text.trimmed();
+    if (stacktrace !== null && hasEndedProcess(stacktrace)) this.#warnOfStop();
     const message = nonEmpty(attributes.message) ?? nonEmpty(firstLine(stacktrace));
     failures.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
   }
@@ -240,7 +250,8 @@ export class JunitHandler implements XmlHandler {
       suite.present.failures += Math.max(attempts.failed + attempts.others, status === 'failed' ? 1 : 0);
       suite.announced = withTest(suite.announced, attributes);
     }
-    const name = [attributes.classname, attributes.name].filter((part) => part).join('.');
+    const className = attributes.name === PACKAGE_TEST ? attributes.classname || suite?.name : attributes.classname;
+    const name = [className, attributes.name].filter((part) => part).join('.');
     if (name === '') {
       this.report.reject(NAMELESS, '', durationSeconds);
       return;
