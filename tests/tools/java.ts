@@ -109,7 +109,7 @@ export const testng: Tool = {
     {
       fixture: 'junit/surefire-3.5-testng.xml',
       command: [...MAVEN, 'test'],
-      file: 'target/surefire-reports/TEST-TestSuite.xml',
+      file: 'target/surefire-reports/TEST-shop.CartTest.xml',
     },
     {
       fixture: 'junit/testng-7.10.xml',

@@ -71,7 +71,7 @@ export const vitest: Tool = {
 const MOCHA = testsWith(
   'const again = (name, run) => it(name, run).retries(2);',
   'again',
-  "  for (const n of [1, 2]) it(`row ${n}`, () => { if (n === 2) throw new Error('two'); });\n",
+  "  for (const n of [1, 2]) it('row ' + n, () => { if (n === 2) throw new Error('two'); });\n",
 );
 
 export const mocha: Tool = {

@@ -19,7 +19,7 @@ export interface Tool {
   reports: readonly ToolReport[];
 }
 
-export interface ToolReport {
+interface ToolReport {
   /** Its copy in tests/fixtures, in the folder of its format. */
   fixture: string;
   /** Run in the project; absent: the one before wrote this report, too. Tests fail, so its exit code says nothing. */

@@ -60,7 +60,7 @@ test('CTest: a test that passed when it was repeated is listed once; namesakes i
   expect(statusesOf(upload)).toEqual({
     'flaky.flaky': 'passed',
     'off.off': 'skipped',
-    'missing.missing': 'skipped',
+    'missing.missing': 'failed',
     'slow.slow': 'failed',
     'works.works': 'failed',
   });
@@ -86,7 +86,7 @@ test('Surefire with TestNG: attempts are listed as skipped, with the message of 
   });
   expect(cart('ships')).toMatchObject({ status: 'failed', isRetried: true });
   expect(cart('ships').failures.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-  expect(executionsOf(upload)).toHaveLength(6);
+  expect(executionsOf(upload)).toHaveLength(8);
 });
 
 test('TestNG alone: rows of one test have one name, which fails if one of them does', async () => {
@@ -97,6 +97,9 @@ test('TestNG alone: rows of one test have one name, which fails if one of them d
       .sort(),
   ).toEqual([
     'shop.CartTest.adds passed',
+    'shop.CartTest.later skipped',
+    'shop.CartTest.needsShips skipped',
+    'shop.CartTest.off skipped',
     'shop.CartTest.pays passed',
     'shop.CartTest.pays skipped',
     'shop.CartTest.rows failed',

@@ -22,7 +22,7 @@ import {
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
-import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
+import { isNotStarted, isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
 
 interface Suite {
   name: string;
@@ -210,6 +210,11 @@ export class JunitHandler implements XmlHandler {
   }
 
   #skip(open: Case, attributes: XmlAttributes): void {
+    if (isNotStarted(open.attributes, attributes)) {
+      open.isFailed = true;
+      open.failures.push(cutFailure({ attempt: 1, type: null, message: attributes.message ?? null, stacktrace: null }));
+      return;
+    }
     open.isSkipped = true;
     open.isTodo = isTodo(attributes);
     const reason = skipReason(attributes, this.#suites.at(-1)?.writer === 'surefire');
