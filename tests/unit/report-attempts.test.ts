@@ -252,6 +252,7 @@ describe('go test', () => {
       'p.TestAdds': 'passed',
     });
     expect(executionNamed(upload, 'p.TestPays').failures).toHaveLength(1);
+    expect(executionNamed(upload, 'p.TestMain').status).toBe('passed');
     expect(upload.warnings).toEqual([]);
   });
   test.each([
