@@ -1,4 +1,4 @@
-/** Tools write their reports anew, and we say of them what we should: tests/tools. Their stored copies are read alike. */
+/** Tools write their reports again, and we say of them what we should: tests/tools. */
 import { expect, test } from 'bun:test';
 import { TOOLS } from '../tools/catalogue.ts';
 import { EXPECTED } from '../tools/expected.ts';

@@ -1,4 +1,4 @@
-/** Runs a tool on its project and takes its reports, without what is of this machine. */
+/** Runs a tool on its project and takes its reports, without the paths and the name of this machine. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Reports that tools wrote (tests/tools), as they are stored: `tests/nightly/tools.test.ts` has them written anew. */
+/** Reports that tools wrote (tests/tools), as they are stored: `tests/nightly/tools.test.ts` has them written again. */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -34,8 +34,8 @@ export function skipReason(
 }
 
 /**
- * CTest calls tests skipped that it could not start, such as one without its program, and ends with an error for them. Those
- * that it was told to skip have a reason of its own.
+ * CTest calls tests skipped that it could not start, such as one without its program, and ends with an error for them. It
+ * has other reasons for those that it was told to skip.
  */
 export const isNotStarted = (test: XmlAttributes, { message = '' }: XmlAttributes): boolean =>
   test.status === 'notrun' && test.classname === test.name && message !== '' && !message.startsWith('SKIP_');
