@@ -26,6 +26,6 @@ for (const tool of TOOLS) {
       }
       expect(said).toEqual(expected);
     },
-    120_000,
+    300_000,
   );
 }
