@@ -52,6 +52,14 @@ const HISTORIES: Record<string, readonly (readonly [hoursAgo: number, job: strin
       [9, 'unit', failed],
       [8, 'unit', failed],
       [7, 'unit', failed],
+      [6, 'unit', failed],
+    ],
+    // Before the other by its name, and after it by its failures.
+    'also breaks': [
+      [60, 'unit', passed],
+      [9, 'unit', failed],
+      [8, 'unit', failed],
+      [7, 'unit', failed],
     ],
     passes: [
       [60, 'unit', passed],

@@ -98,6 +98,11 @@ describe('a report with trouble and without tests that have it', () => {
       ['tests of a suite', `<testsuite name="a" tests="200">${one}</testsuite>`, 'announces 200 tests, but has only 1'],
       ['tests of the root', `<testsuites tests="9"><testsuite name="a" tests="1">${one}</testsuite></testsuites>`, '9'],
       ['failures beside one that is there', `<testsuite name="a" failures="3">${failed}</testsuite>`, 'but has only 1'],
+      [
+        'tests of a suite that says nothing of skipped ones, beside a skipped one that is there',
+        `<testsuites tests="3" skipped="1"><testsuite name="a" tests="2">${one}</testsuite><testsuite name="b" tests="1"><testcase name="s"><skipped/></testcase></testsuite></testsuites>`,
+        'announces 2 tests, but has only 1',
+      ],
       ['failures and errors', `<testsuite name="a" failures="1" errors="1">${failed}</testsuite>`, 'counts 2 failures'],
     ])('has a warning: %s', async (_, xml, said) => {
       expect(await warningsOf(xml)).toEqual([expect.stringContaining(said)]);
@@ -113,6 +118,10 @@ describe('a report with trouble and without tests that have it', () => {
     const caseOf = (body: string): string => `<testcase name="t">${body}</testcase>`;
     test.each([
       ['skipped tests that are not written', `<testsuite tests="9" skipped="5" disabled="3">${one}</testsuite>`],
+      [
+        'skipped tests that are not written in the root only, as mocha-junit-reporter and Cypress do',
+        `<testsuites tests="3" skipped="2"><testsuite tests="2">${one}</testsuite><testsuite tests="1"/></testsuites>`,
+      ],
       ['attempts as tests', `<testsuite tests="3">${caseOf('<flakyFailure/><flakyError/>')}</testsuite>`],
       ['attempts as failures', `<testsuite failures="2">${caseOf('<failure/><rerunFailure/>')}</testsuite>`],
       ['two failures of one test', `<testsuite failures="1" errors="1">${caseOf('<failure/><error/>')}</testsuite>`],

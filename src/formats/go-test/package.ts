@@ -197,7 +197,8 @@ export class GoPackage {
     const unfinished = this.#endUnfinished(hasFailed, atMs);
     const crash = hasFailed ? this.#crash(buildOutput) : null;
     const isFailed = hasFailed && !this.#hasFailedTest;
-    if (isFailed || this.records.length > 0) {
+    // gotestsum runs each test that failed in another process, which is not another execution of the package.
+    if (isFailed || (this.records.length > 0 && this.round === 0)) {
       const failure = isFailed ? this.#packageFailure(buildOutput) : undefined;
       const status = isFailed ? 'failed' : 'passed';
       this.records.push(this.#recordOf(PACKAGE_TEST, status, event.Elapsed ?? 0, atMs, failure));

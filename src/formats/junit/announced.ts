@@ -6,6 +6,8 @@ import { counted } from '../report.ts';
 import type { XmlAttributes } from '../xml.ts';
 
 export interface Announced {
+  /** Null: the suite does not say. mocha-junit-reporter leaves skipped tests out, and counts them in the root only. */
+  skipped: number | null;
   /** Without those that are announced as skipped: some runners do not write them down. */
   tests: number;
   /** Failures and errors. */
@@ -23,8 +25,10 @@ export interface Present {
 }
 
 export const announcedBy = (attributes: XmlAttributes, framework: string | null): Announced => {
-  const skipped = countOf(attributes.skipped) + countOf(attributes.disabled) + countOf(attributes.ignored);
+  const stated = [attributes.skipped, attributes.disabled, attributes.ignored].filter((text) => text !== undefined);
+  const skipped = stated.reduce((sum, text) => sum + countOf(text), 0);
   return {
+    skipped: stated.length === 0 ? null : skipped,
     tests: Math.max(0, countOf(attributes.tests) - skipped),
     failures: countOf(attributes.failures) + countOf(attributes.errors),
     // Catch2 writes no host.
@@ -44,18 +48,31 @@ export const countedAround = ({ tests, failures, areAssertions }: Announced, pre
   failures: Math.max(present.failures, failures),
 });
 
-/** Sentences about what is missing; none if everything is there. */
-export function missingOf(suite: string, announced: Announced, present: Present): string[] {
-  const sentences: string[] = [];
-  if (announced.failures > present.failures)
-    sentences.push(
-      `The suite ${suite} counts ${counted(announced.failures, 'failure')}, but ${present.failures === 0 ? 'no test in it failed' : `has only ${present.failures}`}.`,
-    );
-  if (!announced.areAssertions && announced.tests > present.tests)
-    sentences.push(
-      `The suite ${suite} announces ${counted(announced.tests, 'test')}, but has only ${present.tests}: the others may not have run.`,
-    );
-  return sentences;
+/** A sentence about failures that are missing. */
+export const missingFailuresOf = (suite: string, announced: Announced, present: Present): string | undefined =>
+  announced.failures > present.failures
+    ? `The suite ${suite} counts ${counted(announced.failures, 'failure')}, but ${present.failures === 0 ? 'no test in it failed' : `has only ${present.failures}`}.`
+    : undefined;
+
+interface MissingTests {
+  sentence: string;
+  tests: number;
+  /** Whether skipped tests of which the suite says nothing may be those. */
+  mayBeSkipped: boolean;
 }
+
+/** The tests that a suite announced and does not have. */
+export const missingTestsOf = (suite: string, announced: Announced, present: Present): MissingTests | undefined =>
+  !announced.areAssertions && announced.tests > present.tests
+    ? {
+        sentence: `The suite ${suite} announces ${counted(announced.tests, 'test')}, but has only ${present.tests}: the others may not have run.`,
+        tests: announced.tests - present.tests,
+        mayBeSkipped: announced.skipped === null,
+      }
+    : undefined;
+
+/** Whether the tests that suites miss, without a word about skipped ones, are those that the root counts as skipped. */
+export const areSkipped = (root: Announced, missing: number, writtenAsSkipped: number): boolean =>
+  missing <= (root.skipped ?? 0) - writtenAsSkipped;
 
 const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);

@@ -9,10 +9,20 @@ import { cutFailure, type Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
-import { type Announced, announcedBy, countedAround, missingOf, type Present, withTest } from './announced.ts';
+import {
+  type Announced,
+  announcedBy,
+  areSkipped,
+  countedAround,
+  missingFailuresOf,
+  missingTestsOf,
+  type Present,
+  withTest,
+} from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
-import { isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
+import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
+import { isNotStarted, isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
 
 interface Suite {
   name: string;
@@ -71,8 +81,12 @@ export class JunitHandler implements XmlHandler {
   #case: Case | null = null;
   #attempt: Attempt | null = null;
   #suiteErrors = 0;
+  #stops = 0;
   readonly #unknownWords = new Set<string>();
   #missing = 0;
+  /** Of suites that do not say how many of theirs were skipped; the root may. */
+  readonly #unsaid = { tests: 0, sentences: [] as string[] };
+  #skipped = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
 
@@ -110,8 +124,19 @@ export class JunitHandler implements XmlHandler {
       around.present.tests += tests;
       around.present.failures += failures;
     }
-    for (const sentence of missingOf(shown(closed.name), announced, present))
-      if (++this.#missing <= WARNINGS_MAX) this.report.warnOfTrouble(sentence);
+    const failures = missingFailuresOf(shown(closed.name), announced, present);
+    if (failures !== undefined) this.#warnOfMissing(failures);
+    const missing = missingTestsOf(shown(closed.name), announced, present);
+    if (missing && around && missing.mayBeSkipped) {
+      this.#unsaid.tests += missing.tests;
+      if (this.#unsaid.sentences.length < WARNINGS_MAX) this.#unsaid.sentences.push(missing.sentence);
+    } else if (missing) this.#warnOfMissing(missing.sentence);
+    if (!around && !areSkipped(announced, this.#unsaid.tests, this.#skipped))
+      for (const sentence of this.#unsaid.sentences) this.#warnOfMissing(sentence);
+  }
+
+  #warnOfMissing(sentence: string): void {
+    if (++this.#missing <= WARNINGS_MAX) this.report.warnOfTrouble(sentence);
   }
 
   /** An error that belongs to a suite, such as of its set-up: not a test, but the receipt shows it. */
@@ -124,6 +149,13 @@ export class JunitHandler implements XmlHandler {
     this.report.warnOfTrouble(
       `The suite ${shown(suite?.name ?? '')} reports an error outside of its tests: ${shown(message)}`,
     );
+  }
+
+  #warnOfStop(): void {
+    const { classname, name } = this.#case?.attributes ?? {};
+    const test = shown([classname, name].filter((part) => part).join('.'));
+    if (++this.#stops <= WARNINGS_MAX)
+      this.report.warnOfTrouble(`The test ${test} ended its process: others may not have run.`);
   }
 
   #openSuite(element: string, attributes: XmlAttributes): void {
@@ -178,6 +210,11 @@ export class JunitHandler implements XmlHandler {
   }
 
   #skip(open: Case, attributes: XmlAttributes): void {
+    if (isNotStarted(open.attributes, attributes)) {
+      open.isFailed = true;
+      open.failures.push(cutFailure({ attempt: 1, type: null, message: attributes.message ?? null, stacktrace: null }));
+      return;
+    }
     open.isSkipped = true;
     open.isTodo = isTodo(attributes);
     const reason = skipReason(attributes, this.#suites.at(-1)?.writer === 'surefire');
@@ -199,6 +236,7 @@ export class JunitHandler implements XmlHandler {
     if (failures.length > FAILURES_MAX) return;
     const { attributes, text } = attempt;
     const stacktrace = text.trimmed();
+    if (stacktrace !== null && hasEndedProcess(stacktrace)) this.#warnOfStop();
     const message = nonEmpty(attributes.message) ?? nonEmpty(firstLine(stacktrace));
     failures.push(cutFailure({ attempt: failures.length + 1, type: nonEmpty(attributes.type), message, stacktrace }));
   }
@@ -210,13 +248,15 @@ export class JunitHandler implements XmlHandler {
     const clocks = this.#suites.map((suite) => suite.clock);
     const finishedAtMs = finishTest(this.#timeOf(attributes), durationSeconds, clocks);
     const status = this.#statusOf(closed);
+    if (status === 'skipped') this.#skipped++;
     const suite = this.#suites.at(-1);
     if (suite) {
       suite.present.tests += 1 + attempts.others;
       suite.present.failures += Math.max(attempts.failed + attempts.others, status === 'failed' ? 1 : 0);
       suite.announced = withTest(suite.announced, attributes);
     }
-    const name = [attributes.classname, attributes.name].filter((part) => part).join('.');
+    const className = attributes.name === PACKAGE_TEST ? attributes.classname || suite?.name : attributes.classname;
+    const name = [className, attributes.name].filter((part) => part).join('.');
     if (name === '') {
       this.report.reject(NAMELESS, '', durationSeconds);
       return;

@@ -33,6 +33,13 @@ export function skipReason(
   return isThrown ? { type: type || null, message: message || null } : null;
 }
 
+/**
+ * CTest calls tests skipped that it could not start, such as one without its program, and ends with an error for them. It
+ * has other reasons for those that it was told to skip.
+ */
+export const isNotStarted = (test: XmlAttributes, { message = '' }: XmlAttributes): boolean =>
+  test.status === 'notrun' && test.classname === test.name && message !== '' && !message.startsWith('SKIP_');
+
 /** pytest writes a second record for a test that has failed and whose teardown fails, too. */
 export const isStrayError = ({ message = '' }: XmlAttributes): boolean =>
   message.startsWith('failed on teardown with ');

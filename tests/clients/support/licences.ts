@@ -59,7 +59,7 @@ const OPEN_SOURCE_TEXTS = [
   /Permission is hereby granted,? free of charge,? to any person/i,
   /Permission to use, copy, modify,? (?:and\/or|and) distribute this software/i,
   /Redistribution and use in source and binary forms/i,
-  /Mozilla Public License/i,
+  /Mozilla Public\s+License/i,
   /Python Software Foundation License/i,
   /Blue Oak Model License/i,
   /released into the public domain/i,

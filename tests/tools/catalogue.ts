@@ -1,0 +1,25 @@
+/** Every tool whose reports can be made here, in the order of docs/executions.md. */
+import { go, gotestsum } from './go.ts';
+import { surefire, testng } from './java.ts';
+import { bun, jest, mocha, node, playwright, vitest } from './javascript.ts';
+import { pytest } from './pytest.ts';
+import { behave, ctest, robot, unittest } from './python-others.ts';
+import type { Tool } from './tool.ts';
+
+export const TOOLS: readonly Tool[] = [
+  pytest,
+  unittest,
+  behave,
+  robot,
+  surefire,
+  testng,
+  jest,
+  vitest,
+  mocha,
+  bun,
+  node,
+  playwright,
+  go,
+  gotestsum,
+  ctest,
+];
