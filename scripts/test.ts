@@ -12,6 +12,8 @@ import { planTests, runBatches, secondsIn } from './test-plan.ts';
 const ROOT = resolve(import.meta.dir, '..');
 const TIMINGS = join(ROOT, 'tests/timings.json');
 const NIGHTLY = 'tests/nightly/';
+/** At once, than there are cores: a batch often waits, for processes that start and for clients that try again. */
+const BATCHES_MORE = 1;
 
 const args = process.argv.slice(2);
 const isNightly = args.includes('--nightly');
@@ -54,7 +56,7 @@ async function runAll(): Promise<number> {
     return status;
   };
   const statuses = [
-    await runBatches(batches, Math.max(2, availableParallelism()), run),
+    await runBatches(batches, availableParallelism() + BATCHES_MORE, run),
     await runBatches(
       alone.map((file) => [file]),
       1,
