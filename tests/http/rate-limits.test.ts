@@ -10,6 +10,7 @@ import { openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
 import { junitReport } from '../support/gateway.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -234,7 +235,7 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
       expect(lines.filter((line) => line.includes('each replica counts alone'))).toHaveLength(2);
 
       await giveBack();
-      const until = performance.now() + 20_000;
+      const until = performance.now() + PATIENCE_MS;
       while (lines.filter((line) => line.includes('counts the requests of keys again')).length < 2) {
         if (performance.now() > until) throw new Error('Redis is not used again');
         await ask(await key(), 2);

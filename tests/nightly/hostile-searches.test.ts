@@ -37,7 +37,7 @@ beforeAll(async () => {
   const calm = await searches.measure('greedy', [], ['modest'], MEASURED_MS);
   console.log('without searches', calm);
   p99Max = Math.max(P99_MS_MAX, TIMES_SLOWER_MAX * calm.p99);
-}, 180_000);
+}, 600_000);
 /** The first window in which reads were fast enough, otherwise the last. */
 async function measure(patterns: readonly string[], readers: readonly string[]): Promise<Measured> {
   for (let window = 1; ; window++) {

@@ -32,5 +32,5 @@ describe('while forty uploaders send reports of 2,000 tests, one after the other
       await service.stop();
       rmSync(dataDir, { recursive: true, force: true });
     }
-  }, 300_000);
+  });
 });

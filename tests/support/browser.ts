@@ -14,7 +14,7 @@ if (!hasBrowser) console.error('skipped: tests in a browser, because there is no
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 /** More than any page needs on a busy machine. */
-const WAIT_MS = 15_000;
+const WAIT_MS = 120_000;
 /** People who read days, times and numbers in different ways. The first is meant where a test does not say. */
 export const READERS = [
   { locale: 'en-GB', timezoneId: 'Europe/Prague' },
