@@ -16,6 +16,7 @@ import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
+import { isEvaluated } from '../support/stored-exactly.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -108,7 +109,7 @@ async function shift(ms: number, meanwhile = async (): Promise<void> => {}): Pro
 /** Nothing lost, nothing twice, every time within the truth, every total in accordance. */
 async function expectExact(): Promise<void> {
   await until('everything is stored', isAllStored);
-  await until('everything is evaluated', async () => (await verify(deps)).pendingBlocks === 0);
+  await until('everything is evaluated', () => isEvaluated(deps));
   expect(await stored()).toEqual(sent);
   const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
