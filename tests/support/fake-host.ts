@@ -114,7 +114,7 @@ export class FakeHost {
     this.#trouble = trouble;
   }
 
-  /** Whether its answers do not end: then it is no use to wait for one. */
+  /** Whether its answers do not end, so that nobody need wait for one. */
   get isEndless(): boolean {
     return this.#trouble?.isEndless === true;
   }
