@@ -9,7 +9,6 @@ export const ALONE: ReadonlySet<string> = new Set([
   'tests/nightly/hostile-searches.test.ts',
   'tests/nightly/idle-connections.test.ts',
   'tests/nightly/overload.test.ts',
-  'tests/operate/parts.test.ts',
 ]);
 
 /** To open the stores takes some seconds, so a batch is much longer than that. */
