@@ -206,12 +206,22 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
   const countedAlone = async () => (await readMetrics(stores)).value('ci_insights_rate_limit_counted_alone_total');
   const passed = (answers: { status: number }[]) => answers.filter(({ status }) => status === 404).length;
 
+  /** Sends requests of a new key until both replicas count them together: on a busy machine, Redis may answer too late. */
+  const askTogether = async (times: number) => {
+    for (const end = performance.now() + PATIENCE_MS; ; ) {
+      const before = await countedAlone();
+      lines.length = 0;
+      const answers = await ask(await key(), times);
+      if ((await countedAlone()) === before || performance.now() > end) return answers;
+      await Bun.sleep(100);
+    }
+  };
+
   test('answer as many requests of a key together as the limit says', async () => {
-    const token = await key();
-    const answers = await ask(token, 3 * LIMIT);
+    const answers = await askTogether(3 * LIMIT);
     expect(passed(answers)).toBe(LIMIT);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(2 * LIMIT);
-    expect(lines).toEqual([]);
+    expect(lines.filter((line) => line.includes('each replica counts alone'))).toEqual([]);
   });
 
   test.each([
@@ -220,9 +230,9 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
   ] as const)(
     'count alone while Redis is %s, without making anyone wait, and together again when it is back',
     async (_, takeAway, giveBack) => {
+      const calm = Math.max(...(await askTogether(3 * LIMIT)).map(({ ms }) => ms));
       lines.length = 0;
       const before = await countedAlone();
-      const calm = Math.max(...(await ask(await key(), 3 * LIMIT)).map(({ ms }) => ms));
       await takeAway();
       const token = await key();
       const answers = await ask(token, 3 * LIMIT);
@@ -242,7 +252,7 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
         await ask(await key(), 2);
         await Bun.sleep(100);
       }
-      expect(passed(await ask(await key(), 3 * LIMIT))).toBe(LIMIT);
+      expect(passed(await askTogether(3 * LIMIT))).toBe(LIMIT);
     },
   );
 });
