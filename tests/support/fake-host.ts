@@ -114,7 +114,7 @@ export class FakeHost {
     this.#trouble = trouble;
   }
 
-  /** Whether its answers do not end, so that nobody need wait for one. */
+  /** Whether its answers do not end. */
   get isEndless(): boolean {
     return this.#trouble?.isEndless === true;
   }
