@@ -6,11 +6,9 @@
 /** Files that measure how others are held up: each runs alone, once everything else is done. */
 export const ALONE: ReadonlySet<string> = new Set([
   'tests/nightly/backlog.test.ts',
-  'tests/nightly/hostile-bodies.test.ts',
   'tests/nightly/hostile-searches.test.ts',
   'tests/nightly/idle-connections.test.ts',
   'tests/nightly/overload.test.ts',
-  'tests/operate/parts.test.ts',
 ]);
 
 /** To open the stores takes some seconds, so a batch is much longer than that. */

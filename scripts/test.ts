@@ -7,11 +7,15 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Glob } from 'bun';
+import { makeFolder } from '../tests/support/folder.ts';
+import { makeTemplate } from '../tests/support/template.ts';
 import { planTests, runBatches, secondsIn } from './test-plan.ts';
 
 const ROOT = resolve(import.meta.dir, '..');
 const TIMINGS = join(ROOT, 'tests/timings.json');
 const NIGHTLY = 'tests/nightly/';
+/** At once, than there are cores: a batch often waits, for processes that start and for clients that try again. */
+const BATCHES_MORE = 1;
 
 const args = process.argv.slice(2);
 const isNightly = args.includes('--nightly');
@@ -37,13 +41,21 @@ async function runAll(): Promise<number> {
     timings,
   );
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-reports-'));
+  const template = makeFolder('template');
+  await makeTemplate(template);
+  const env = { ...process.env, TEST_TEMPLATE: template };
   let reports = 0;
   const failed = new Set<string>();
   const run = async (batch: readonly string[]): Promise<number> => {
     const path = join(folder, String(reports++));
     // A file and not a pipe: a process that outlives its test would hold that open.
     const output = openSync(path, 'w');
-    const tests = Bun.spawn(testsOf(batch.map((file) => `./${file}`)), { cwd: ROOT, stdout: output, stderr: output });
+    const tests = Bun.spawn(testsOf(batch.map((file) => `./${file}`)), {
+      cwd: ROOT,
+      env,
+      stdout: output,
+      stderr: output,
+    });
     const status = await tests.exited;
     closeSync(output);
     const report = readFileSync(path, 'utf8');
@@ -54,14 +66,14 @@ async function runAll(): Promise<number> {
     return status;
   };
   const statuses = [
-    await runBatches(batches, Math.max(2, availableParallelism()), run),
+    await runBatches(batches, availableParallelism() + BATCHES_MORE, run),
     await runBatches(
       alone.map((file) => [file]),
       1,
       run,
     ),
   ];
-  rmSync(folder, { recursive: true, force: true });
+  for (const made of [folder, template]) rmSync(made, { recursive: true, force: true });
   if (failed.size > 0) console.error(`\nTests that failed; their reports are above:\n  ${[...failed].join('\n  ')}`);
   if (isRecording) {
     const known = Object.entries(timings).filter(([file]) => files.includes(file));

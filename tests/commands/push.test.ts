@@ -296,10 +296,10 @@ test('a service that stays down is not waited for again with every file', async 
 
 test('retries end when the total time is up', async () => {
   trouble = { r: Array.from({ length: ATTEMPTS_MAX }, () => problem(503, 'Busy.', { 'retry-after': '1' })) };
-  const startedAt = performance.now();
   const { problem: said, isRetryable } = await uploadTo(server.url.origin, { totalMs: 1_500 });
   expect([said, isRetryable]).toEqual(['Busy. (503)', true]);
-  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  // It has not tried as often as it may.
+  expect(trouble.r?.length).toBeGreaterThan(0);
 });
 
 test('the last answer is the problem when a busy machine leaves no time after a pause', async () => {

@@ -12,6 +12,7 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const DATA_DIR = makeFolder('version');
 const deps = await openDeps(readConfig({ ...process.env, DATA_DIR, LOG_LEVEL: 'error' }));
@@ -35,7 +36,8 @@ try {
   await deps.producers.of(testRuns).addMany([...jobs, ...jobs]);
   while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(20);
   await workers.evaluator.loop.idle();
-  for (let tries = 0; !deps.notifications.isConnected && tries < 100; tries++) await Bun.sleep(50);
+  for (const end = performance.now() + PATIENCE_MS; !deps.notifications.isConnected && performance.now() < end; )
+    await Bun.sleep(50);
   const report = await verify(deps);
   await workers.stop();
   const differences = report.checks.filter((check) => check.count > 0);

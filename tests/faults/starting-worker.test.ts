@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Server } from 'node:net';
 import { openRedisQueues } from '../../src/queue/backend.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 
-const WAIT_MS_MAX = 15_000;
 const QUEUE = 'jobs';
 
 /** Passes connections on to a port, or cuts them off as soon as they are open. */
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedis)('a worker that starts while Redis closes its connecti
       while (gate.refused < 2) await Bun.sleep(10);
       gate.isOpen = true;
       await queue.add(QUEUE, 1);
-      const deadline = performance.now() + WAIT_MS_MAX;
+      const deadline = performance.now() + PATIENCE_MS;
       while (done.length === 0 && performance.now() < deadline) await Bun.sleep(10);
       // The second comes when the worker waits for jobs.
       await Bun.sleep(200);

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import { applicationKeys } from '../../src/postgres/schema.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 const search = (owner = 'acme', name = 'shop') => `/v1/ci/${owner}/repositories/${name}/search/tests?test_name=*`;
@@ -104,7 +105,7 @@ describe('access', () => {
     const { db } = app.stores.postgres;
     const read = () => db.select().from(applicationKeys).where(eq(applicationKeys.id, key.id));
     let [row] = await read();
-    for (let i = 0; i < 100 && !row?.lastUsedAt; i++) {
+    for (const end = performance.now() + PATIENCE_MS; !row?.lastUsedAt && performance.now() < end; ) {
       await Bun.sleep(10);
       [row] = await read();
     }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
 import { MINUTE, READER, setUpHostApp } from '../support/host-app.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const t = setUpHostApp();
 
@@ -10,7 +11,8 @@ describe('the default branch', () => {
     t.stores.repositories.record({ host: 'github.com', owner: t.path.owner, name });
   /** It is learned outside of requests; this waits for it. */
   const expectLearned = async (branch: string, name = t.path.name): Promise<void> => {
-    for (let i = 0; i < 200 && (await find(name))?.defaultBranch !== branch; i++) await Bun.sleep(10);
+    const end = performance.now() + PATIENCE_MS;
+    while ((await find(name))?.defaultBranch !== branch && performance.now() < end) await Bun.sleep(10);
     expect(await find(name)).toMatchObject({ defaultBranch: branch, defaultBranchSource: 'host' });
   };
 

@@ -11,6 +11,7 @@ import type { Repository } from '../../src/postgres/repositories.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { openReplica, type Replica } from '../support/other-process.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 let app: TestApp;
@@ -45,7 +46,7 @@ async function quarantine(repository: Repository, testName: string, branch: stri
 
 /** Asks until the answer is as wanted; gives up after far longer than it should take. */
 async function comesTrue(isThere: () => Promise<boolean>): Promise<boolean> {
-  for (let i = 0; i < 1_000; i++) {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
     if (await isThere()) return true;
     await Bun.sleep(10);
   }
@@ -163,7 +164,7 @@ describe('freshness', () => {
     await pool.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ci-insights listener'",
     );
-    for (let i = 0; i < 100 && replica.notifications.isConnected; i++) await Bun.sleep(10);
+    await comesTrue(async () => !replica.notifications.isConnected);
     expect(replica.notifications.isConnected).toBe(false);
     await quarantine(repository, 'meanwhile');
     const sees = (name: string) =>
@@ -171,7 +172,7 @@ describe('freshness', () => {
         (await replica.get<Listed>(base)).quarantined_tests.some(({ test_name }) => test_name === name),
       );
     expect(await sees('meanwhile')).toBe(true);
-    for (let i = 0; i < 500 && !replica.notifications.isConnected; i++) await Bun.sleep(10);
+    await comesTrue(async () => replica.notifications.isConnected);
     expect(replica.notifications.isConnected).toBe(true);
     await quarantine(repository, 'again');
     expect(await sees('again')).toBe(true);

@@ -10,6 +10,7 @@ import { openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
 import { junitReport } from '../support/gateway.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -205,12 +206,22 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
   const countedAlone = async () => (await readMetrics(stores)).value('ci_insights_rate_limit_counted_alone_total');
   const passed = (answers: { status: number }[]) => answers.filter(({ status }) => status === 404).length;
 
+  /** Sends requests of a new key until both replicas count them together: on a busy machine, Redis may answer too late. */
+  const askTogether = async (times: number) => {
+    for (const end = performance.now() + PATIENCE_MS; ; ) {
+      const before = await countedAlone();
+      lines.length = 0;
+      const answers = await ask(await key(), times);
+      if ((await countedAlone()) === before || performance.now() > end) return answers;
+      await Bun.sleep(100);
+    }
+  };
+
   test('answer as many requests of a key together as the limit says', async () => {
-    const token = await key();
-    const answers = await ask(token, 3 * LIMIT);
+    const answers = await askTogether(3 * LIMIT);
     expect(passed(answers)).toBe(LIMIT);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(2 * LIMIT);
-    expect(lines).toEqual([]);
+    expect(lines.filter((line) => line.includes('each replica counts alone'))).toEqual([]);
   });
 
   test.each([
@@ -219,6 +230,7 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
   ] as const)(
     'count alone while Redis is %s, without making anyone wait, and together again when it is back',
     async (_, takeAway, giveBack) => {
+      const calm = Math.max(...(await askTogether(3 * LIMIT)).map(({ ms }) => ms));
       lines.length = 0;
       const before = await countedAlone();
       await takeAway();
@@ -226,7 +238,7 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
       const answers = await ask(token, 3 * LIMIT);
       // Each of them allows as many.
       expect(passed(answers)).toBe(2 * LIMIT);
-      for (const { ms } of answers) expect(ms).toBeLessThan(1_500);
+      for (const { ms } of answers) expect(ms).toBeLessThan(1_500 + 4 * calm);
       expect(await countedAlone()).toBe(before + 3 * LIMIT);
       // Each replica says it once.
       expect(lines.filter((line) => line.includes('each replica counts alone'))).toHaveLength(2);
@@ -234,13 +246,13 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
       expect(lines.filter((line) => line.includes('each replica counts alone'))).toHaveLength(2);
 
       await giveBack();
-      const until = performance.now() + 20_000;
+      const until = performance.now() + PATIENCE_MS;
       while (lines.filter((line) => line.includes('counts the requests of keys again')).length < 2) {
         if (performance.now() > until) throw new Error('Redis is not used again');
         await ask(await key(), 2);
         await Bun.sleep(100);
       }
-      expect(passed(await ask(await key(), 3 * LIMIT))).toBe(LIMIT);
+      expect(passed(await askTogether(3 * LIMIT))).toBe(LIMIT);
     },
   );
 });

@@ -276,7 +276,7 @@ describe('repeated reads', () => {
     while (runs === 0) await Bun.sleep(1);
     const later = Promise.all(Array.from({ length: 20 }, value));
     // Long enough for all of them to ask while the first run continues.
-    await Bun.sleep(50);
+    await Bun.sleep(500);
     firstRun.resolve();
     expect(await first).toBe(1);
     expect(new Set(await later)).toEqual(new Set([2]));

@@ -49,10 +49,10 @@ async function judgeAgain({ owner, name }: TestRunsJob['repository']): Promise<v
   ingest.driver.refresher.loop.wake();
 }
 
-test('mixed runs are judged again as before', () => mixedRunsAgree(ingest, 3, judgeAgain));
+test('mixed runs are judged again as before', () => mixedRunsAgree(ingest, 2, judgeAgain));
 
-test('troubled runs are judged again as before', () => troubledRunsAgree(ingest, 3, judgeAgain));
+test('troubled runs are judged again as before', () => troubledRunsAgree(ingest, 2, judgeAgain));
 
-test('what commits contradict is judged again as before', () => pullRunsAgree(ingest, 3, judgeAgain));
+test('what commits contradict is judged again as before', () => pullRunsAgree(ingest, 2, judgeAgain));
 
-test('runs that overlap are judged again as before', () => overlappingRunsAgree(ingest, 3, judgeAgain));
+test('runs that overlap are judged again as before', () => overlappingRunsAgree(ingest, 2, judgeAgain));

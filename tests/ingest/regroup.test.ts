@@ -167,7 +167,7 @@ describe('an upgrade of the fingerprint', () => {
   test('cut off after any step, it counts every failure once, and continues where it was', async () => {
     const { stores, driver } = ingest;
     // The first steps one by one, further ones in strides.
-    for (let steps = 1, isFinished = false; !isFinished; steps += Math.ceil(steps / 8)) {
+    for (let steps = 1, isFinished = false; !isFinished; steps += Math.ceil(steps / 4)) {
       const clickhouse = endingAfter(stores.clickhouse, steps);
       isFinished = await regroupOnline({ ...stores, clickhouse }).then(
         () => true,

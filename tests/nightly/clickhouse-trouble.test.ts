@@ -15,6 +15,8 @@ import { startClickHouseServer, type TestClickHouse } from '../support/clickhous
 import type { FaultInput } from '../support/clickhouse-server/faults.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
+import { isEvaluated } from '../support/stored-exactly.ts';
 
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'trouble' };
 const JOBS = 30;
@@ -83,18 +85,16 @@ test.each(TROUBLES)('a ClickHouse that %s loses nothing and doubles nothing', as
   // Sent again while it is in trouble, split differently.
   await deps.producers.of(testRuns).addMany(jobs.slice(0, JOBS / 2));
   const depth = async () => (await deps.producers.of(testRuns).depth()) + (await deps.producers.of(prEvents).depth());
-  const deadline = performance.now() + 50_000;
-  // Half of the time in trouble; then it recovers, as no job may need that for longer than its retries.
-  while (performance.now() < deadline - 25_000 && (await depth()) > 0) await Bun.sleep(50);
+  const troubleEnds = performance.now() + 25_000;
+  const deadline = performance.now() + PATIENCE_MS;
+  // Then it recovers, as no job may need that for longer than its retries.
+  while (performance.now() < troubleEnds && (await depth()) > 0) await Bun.sleep(50);
   const { requests } = await server.seen();
   expect(requests).toBeGreaterThan(10);
   while (performance.now() < deadline && (await depth()) > 0) await Bun.sleep(50);
   await workers.evaluator.loop.idle();
-  let report = await verify(deps);
-  while (report.pendingBlocks > 0 && performance.now() < deadline) {
-    await Bun.sleep(100);
-    report = await verify(deps);
-  }
+  while (!(await isEvaluated(deps)) && performance.now() < deadline) await Bun.sleep(100);
+  const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
   expect(report.executions).toBe(uploads * EXECUTIONS);
   const countOfEvents = async () =>

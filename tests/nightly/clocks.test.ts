@@ -14,7 +14,9 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
+import { isEvaluated } from '../support/stored-exactly.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,8 +25,6 @@ const SHIFTS = [HOUR, -HOUR, DAY, -DAY, YEAR, -YEAR];
 const SHIFTED_CLOCK = fileURLToPath(new URL('../support/shifted-clock.ts', import.meta.url));
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'clocks' };
 const EXECUTIONS = 50;
-/** A stalled job is given to the other worker after at most 45 s. */
-const WAIT_MS_MAX = 60_000;
 
 let deps: Deps;
 let right: ServiceProcess;
@@ -75,10 +75,10 @@ async function send(jobs: number): Promise<void> {
 }
 
 async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!(await holds())) {
     if (performance.now() > deadline)
-      throw new Error(`${what}: not within ${WAIT_MS_MAX} ms. ${right.written} ${wrong.written}`);
+      throw new Error(`${what}: not within ${PATIENCE_MS} ms. ${right.written} ${wrong.written}`);
     await Bun.sleep(50);
   }
 }
@@ -109,7 +109,7 @@ async function shift(ms: number, meanwhile = async (): Promise<void> => {}): Pro
 /** Nothing lost, nothing twice, every time within the truth, every total in accordance. */
 async function expectExact(): Promise<void> {
   await until('everything is stored', isAllStored);
-  await until('everything is evaluated', async () => (await verify(deps)).pendingBlocks === 0);
+  await until('everything is evaluated', () => isEvaluated(deps));
   expect(await stored()).toEqual(sent);
   const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);

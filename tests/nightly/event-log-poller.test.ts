@@ -1,3 +1,3 @@
 import { testFollowingTheLog } from '../support/log-poller.ts';
 
-testFollowingTheLog(200_000);
+testFollowingTheLog(50_000);

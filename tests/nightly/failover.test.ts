@@ -12,6 +12,7 @@ import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { hasPooler, startPooler } from '../support/pooler.ts';
 import { describeQueues } from '../support/queue-state.ts';
 import { hasRedis } from '../support/redis.ts';
@@ -22,8 +23,6 @@ import { expectStoredExactly } from '../support/stored-exactly.ts';
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'failover' };
 const EXECUTIONS = 40;
 const KILLS = 5;
-/** A job in hand when its server was lost is taken again when its lock has expired and two looks, 30 s apart, have seen that. */
-const WAIT_MS_MAX = 150_000;
 
 const jobOf = (run: number): TestRunsJob =>
   makeJob({
@@ -45,7 +44,7 @@ async function send(deps: Deps, run: number): Promise<TestRunsJob> {
       return false;
     }
   };
-  const deadline = performance.now() + WAIT_MS_MAX;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!(await attempt())) {
     if (performance.now() > deadline) throw new Error('the queue did not come back');
     await Bun.sleep(200);
@@ -54,7 +53,7 @@ async function send(deps: Deps, run: number): Promise<TestRunsJob> {
 }
 
 const expectExact = (deps: Deps, runs: number): Promise<void> =>
-  expectStoredExactly(deps, { executions: runs * EXECUTIONS, events: runs }, WAIT_MS_MAX);
+  expectStoredExactly(deps, { executions: runs * EXECUTIONS, events: runs }, PATIENCE_MS);
 
 test.skipIf(!hasPooler)(
   'workers behind PgBouncer that are killed again and again lose nothing and double nothing',
@@ -131,5 +130,5 @@ describe.skipIf(!hasRedis)('a Redis whose replica takes over', () => {
       await Promise.all([postgres.stop(), clickhouse.stop()]);
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 240_000);
+  });
 });

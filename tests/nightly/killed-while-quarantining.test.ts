@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const KILLS = 6;
@@ -82,7 +83,8 @@ test('every quarantine that is open has one event, every one that was removed or
     await service.start();
   }
   const hasExpiring = async () => (await list()).some(({ expires_at }) => expires_at !== null);
-  for (const deadline = Date.now() + 60_000; (await hasExpiring()) && Date.now() < deadline; ) await Bun.sleep(500);
+  for (const deadline = Date.now() + PATIENCE_MS; (await hasExpiring()) && Date.now() < deadline; )
+    await Bun.sleep(500);
   expect(await hasExpiring()).toBe(false);
   const there = new Set((await list()).map(({ id }) => id));
   // Changes without an answer have events too, so the log is read until it no longer grows.

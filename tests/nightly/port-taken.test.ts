@@ -4,9 +4,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { makeFolder } from '../support/folder.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
-const ENDS_WITHIN_MS = 30_000;
 let dataDir: string;
 let other: Server;
 let port: string;
@@ -26,7 +26,7 @@ afterAll(() => {
 test('a port that another program uses ends the start with a sentence, and no process or lock stays behind', async () => {
   for (const variable of ['PORT', 'METRICS_PORT']) {
     const service = ServiceProcess.onFolder(dataDir, { [variable]: port, LOG_LEVEL: 'debug' });
-    const late = setTimeout(() => void service.kill(), ENDS_WITHIN_MS);
+    const late = setTimeout(() => void service.kill(), PATIENCE_MS);
     await expect(service.start()).rejects.toThrow('ended with 1 before it was ready');
     clearTimeout(late);
     expect(JSON.parse(service.written.trim().split('\n').at(-1) ?? '').msg).toBe(

@@ -14,6 +14,7 @@ import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { freePort } from '../support/free-port.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { ServiceProcess } from '../support/service-process.ts';
+import { isEvaluated } from '../support/stored-exactly.ts';
 
 /** Several times the balancer's interval. */
 const DRAIN_MS = 500;
@@ -120,12 +121,8 @@ describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () =>
     const { producers } = deps;
     for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
       while (((await queue?.depth()) ?? 0) > 0) await Bun.sleep(20);
-    const pending = () => verify(deps);
-    let result = await pending();
-    while (result.pendingBlocks > 0) {
-      await Bun.sleep(50);
-      result = await pending();
-    }
+    while (!(await isEvaluated(deps))) await Bun.sleep(50);
+    const result = await verify(deps);
     expect(result.checks.filter((check) => check.count > 0)).toEqual([]);
     expect(result.executions).toBe(2 * counts.uploads);
   });

@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { freePort } from '../support/free-port.ts';
 import { junitReport } from '../support/gateway.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 import { delivery } from '../support/webhooks.ts';
@@ -60,7 +61,8 @@ describe.skipIf(!hasRedis)('the log of a run with faults', () => {
   const unacceptable = (path: string, authorization: string) =>
     fetch(`${service.origin}${path}`, { headers: { authorization } });
   const until = async (isDone: () => boolean | Promise<boolean>) => {
-    for (let tries = 0; tries < 200 && !(await isDone()); tries++) await Bun.sleep(50);
+    for (const end = performance.now() + PATIENCE_MS; !(await isDone()) && performance.now() < end; )
+      await Bun.sleep(50);
   };
 
   test('is JSON to the last line and has no secret, whatever fails', async () => {

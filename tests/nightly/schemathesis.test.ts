@@ -6,7 +6,7 @@ import { machine, run } from '../clients/support/run.ts';
 import { sharedService } from '../clients/support/service.ts';
 
 /** For each operation and phase: a few hundred requests in all. */
-const EXAMPLES = 5;
+const EXAMPLES = 3;
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',

@@ -27,13 +27,13 @@ import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
 import { installOther, OTHER } from '../support/other-version.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { CLI, ROOT, ServiceProcess } from '../support/service-process.ts';
 import { expectStoredExactly } from '../support/stored-exactly.ts';
 
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'versions' };
 const EXECUTIONS = 40;
-const WAIT_MS_MAX = 50_000;
 
 /** Jobs in version 1 of their formats: plain and compressed. */
 const RECORDED = JSON.parse(readFileSync(join(ROOT, 'tests/fixtures/jobs/v1.json'), 'utf8')) as Record<
@@ -92,7 +92,7 @@ describe.each(BACKENDS)(`${OTHER} and this version, with the queue in $queue`, (
       await Promise.all([postgres.stop(), clickhouse.stop(), redis?.stop()]);
       rmSync(folder, { recursive: true, force: true });
     };
-  }, 180_000);
+  });
   afterAll(() => close?.());
 
   async function send(jobs: number): Promise<void> {
@@ -122,7 +122,7 @@ describe.each(BACKENDS)(`${OTHER} and this version, with the queue in $queue`, (
   }
 
   const expectExact = (): Promise<void> =>
-    expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, WAIT_MS_MAX);
+    expectStoredExactly(deps, { executions: sent.executions, events: sent.events }, PATIENCE_MS);
 
   test.skipIf(!isHere)('this version migrates while the other ingests, and both work side by side', async () => {
     for (const [queue, jobs] of Object.entries(RECORDED))

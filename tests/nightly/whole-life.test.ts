@@ -193,5 +193,4 @@ test.skipIf(!python)(
     ]);
     for (const { metadata } of told) expect(metadata).toMatchObject({ test_name: NAME, owner: 'team-payments' });
   },
-  300_000,
 );

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '../../src/processes.ts';
 import { lockHolder } from '../../src/service-lock.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { ROOT } from '../support/service-process.ts';
 
 test('a service that npm has started stops with it', async () => {
@@ -27,7 +28,8 @@ test('a service that npm has started stops with it', async () => {
     expect(isRunning(pid)).toBe(true);
     npm.kill('SIGTERM');
     await npm.exited;
-    for (const until = performance.now() + 30_000; isRunning(pid) && performance.now() < until; ) await Bun.sleep(50);
+    for (const until = performance.now() + PATIENCE_MS; isRunning(pid) && performance.now() < until; )
+      await Bun.sleep(50);
     const isLeft = isRunning(pid);
     if (isLeft) process.kill(pid);
     expect([isLeft, lockHolder(folder)]).toEqual([false, undefined]);

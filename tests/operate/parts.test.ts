@@ -4,10 +4,10 @@ import { rmSync } from 'node:fs';
 import { isRunning } from '../../src/processes.ts';
 import { makeFolder } from '../support/folder.ts';
 import { packedReport } from '../support/packed-report.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { processTree } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
-const WITHIN_MS = 5_000;
 let dataDir: string;
 let service: ServiceProcess;
 
@@ -28,7 +28,7 @@ const upload = (run: number): Promise<Response> =>
     method: 'POST',
     headers: { 'content-encoding': 'gzip', 'content-type': 'application/xml' },
     body: packedReport(20, 10),
-    signal: AbortSignal.timeout(WITHIN_MS),
+    signal: AbortSignal.timeout(PATIENCE_MS),
   });
 
 async function stored(response: Response): Promise<{ accepted: number }> {
@@ -49,8 +49,8 @@ const apiPid = (): number => pidOf('src/api/process.ts');
 const workersPid = (): number => pidOf('workers/process.ts');
 
 const until = async (isSo: () => boolean): Promise<void> => {
-  for (const late = performance.now() + WITHIN_MS; !isSo(); await Bun.sleep(10))
-    if (performance.now() > late) throw new Error(`not so within ${WITHIN_MS} ms`);
+  for (const late = performance.now() + PATIENCE_MS; !isSo(); await Bun.sleep(10))
+    if (performance.now() > late) throw new Error(`not so within ${PATIENCE_MS} ms`);
 };
 
 describe.each([
@@ -60,7 +60,7 @@ describe.each([
   test('probes and lists of quarantines are answered, and uploads are taken; they are stored when it continues', async () => {
     expect(await stored(await upload(run))).toMatchObject({ accepted: 20 });
     const statusOf = async (path: string): Promise<number> =>
-      (await service.request(path, { signal: AbortSignal.timeout(WITHIN_MS) })).status;
+      (await service.request(path, { signal: AbortSignal.timeout(PATIENCE_MS) })).status;
     const pid = pidOfPart();
     process.kill(pid, 'SIGSTOP');
     let taken: Response;
@@ -85,7 +85,7 @@ test('executions of a test are answered while workers stand still', async () => 
   process.kill(pid, 'SIGSTOP');
   try {
     const address = `${REPOSITORY}/tests/${tests[0]?.test_id}/executions`;
-    expect((await service.request(address, { signal: AbortSignal.timeout(WITHIN_MS) })).status).toBe(200);
+    expect((await service.request(address, { signal: AbortSignal.timeout(PATIENCE_MS) })).status).toBe(200);
   } finally {
     process.kill(pid, 'SIGCONT');
   }

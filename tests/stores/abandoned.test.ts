@@ -8,6 +8,7 @@ import type { Query } from '../../src/clickhouse/query.ts';
 import { abandonable, readWhole } from '../../src/postgres/abandonable.ts';
 import * as schema from '../../src/postgres/schema.ts';
 import { searchTests } from '../../src/postgres/test-search.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { randomFrom } from '../support/random.ts';
 import { UNFILTERED } from '../support/searches.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
@@ -34,7 +35,7 @@ const runningOf = async (name: string): Promise<number> => {
     .filter(({ query }) => query.startsWith(`/* ${name} `)).length;
 };
 const until = async (name: string, count: number): Promise<void> => {
-  for (const end = performance.now() + 5_000; performance.now() < end; await Bun.sleep(20))
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await Bun.sleep(20))
     if ((await runningOf(name)) === count) return;
   throw new Error(`${await runningOf(name)} statements of ${name} run, not ${count}`);
 };
@@ -63,7 +64,7 @@ describe('PostgreSQL', () => {
     return rows.length;
   };
   const until = async (tag: string, count: number): Promise<void> => {
-    for (const end = performance.now() + 5_000; performance.now() < end; await Bun.sleep(10))
+    for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await Bun.sleep(10))
       if ((await runningOf(tag)) === count) return;
     throw new Error(`${await runningOf(tag)} statements of ${tag} run, not ${count}`);
   };

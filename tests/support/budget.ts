@@ -1,6 +1,6 @@
 /** How long random tests try on: a slow machine tries fewer cases, and takes no longer. */
 
-const SECONDS = 20;
+const SECONDS = 8;
 /** These are tried, however long they take. */
 const RUNS_MIN = 3;
 

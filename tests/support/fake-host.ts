@@ -23,7 +23,9 @@ interface Token {
 }
 
 /** Answers a request in place of the host; `undefined` lets the host answer. */
-export type Trouble = (request: IncomingMessage, response: ServerResponse) => boolean;
+export type Trouble = ((request: IncomingMessage, response: ServerResponse) => boolean) & { isEndless?: boolean };
+
+const endless = (trouble: Trouble): Trouble => Object.assign(trouble, { isEndless: true });
 
 export interface NotedRequest {
   method: string;
@@ -110,6 +112,11 @@ export class FakeHost {
   /** From now on `trouble` answers first; without one the host is healthy again. */
   beInTrouble(trouble?: Trouble): void {
     this.#trouble = trouble;
+  }
+
+  /** Whether its answers do not end. */
+  get isEndless(): boolean {
+    return this.#trouble?.isEndless === true;
   }
 
   /** Forgets the requests so far. */
@@ -208,13 +215,14 @@ export const troubles = {
       return true;
     },
   /** Never answers. */
-  silent: (): Trouble => () => true,
+  silent: (): Trouble => endless(() => true),
   /** Sends the headers and the first bytes of a body, and nothing more. */
-  stuck: (): Trouble => (_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-    response.write('{"login":');
-    return true;
-  },
+  stuck: (): Trouble =>
+    endless((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"login":');
+      return true;
+    }),
   /** Breaks the connection. */
   dropped: (): Trouble => (request) => {
     request.socket.destroy();

@@ -11,10 +11,11 @@ import { createLogger } from '../../src/observability/log.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
 import { FakeHost } from './fake-host.ts';
 import { openTestApp, type TestApp } from './http.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { openTestStores, type TestStores, uniqueRepository } from './stores.ts';
 
-/** A short timeout for silent hosts, so that the tests are not slow. */
-const REQUEST_MS_MAX = 250;
+/** For hosts whose answers do not end, so that the tests are not slow. */
+const ENDLESS_MS = 250;
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -67,7 +68,15 @@ export async function openHostApp(prefix = ''): Promise<HostApp> {
   const clock = new TestClock(TEST_NOW);
   const logged: string[] = [];
   const log = createLogger('debug', { write: (line) => void logged.push(line) });
-  const client = new GitHubClient({ clock, apiUrl: host.url, requestMsMax: REQUEST_MS_MAX });
+  const patient = new GitHubClient({ clock, apiUrl: host.url, requestMsMax: PATIENCE_MS });
+  const impatient = new GitHubClient({ clock, apiUrl: host.url, requestMsMax: ENDLESS_MS });
+  const client = new Proxy(patient, {
+    get: (_, name) => {
+      const asked = host.isEndless ? impatient : patient;
+      const member: unknown = Reflect.get(asked, name, asked);
+      return typeof member === 'function' ? member.bind(asked) : member;
+    },
+  });
   const app = await openTestApp({
     log,
     credentials: [new HostCredentials(client, { clock, log, repositories: stores.repositories })],

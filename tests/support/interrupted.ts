@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PATIENCE_MS } from './patience.ts';
 import type { Place } from './power.ts';
 import { randomFrom } from './random.ts';
 import { runCommand, ServiceProcess } from './service-process.ts';
@@ -13,8 +14,6 @@ const UPLOADERS = 6;
 /** Who sends everything again, to count. */
 const SENDERS = 8;
 const ATTEMPTS_MAX = 20;
-/** For each thing that is waited for. It takes a few seconds at most; whatever takes this long never comes. */
-const WAIT_MS_MAX = 60_000;
 /** A test of the load between these; half of its tests ran a month ago, so that every insert goes to two partitions. */
 const TESTS = [100, 1_900] as const;
 const NAMES = 2_000;
@@ -53,8 +52,8 @@ async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Wrong(`after ${WAIT_MS_MAX / 1_000} s there is still no ${what}`)),
-      WAIT_MS_MAX,
+      () => reject(new Wrong(`after ${PATIENCE_MS / 1_000} s there is still no ${what}`)),
+      PATIENCE_MS,
     );
   });
   try {
@@ -233,7 +232,7 @@ export class InterruptedService {
     const sent = await this.#request(`${SHOP}/junit?${query}`, { method: 'POST', body: this.#report(upload) });
     if (sent.status !== 202) throw new Error(`an upload was answered with ${sent.status}: ${await sent.text()}`);
     const { id } = (await sent.json()) as { id: string };
-    for (const until = performance.now() + WAIT_MS_MAX; ; ) {
+    for (const until = performance.now() + PATIENCE_MS; ; ) {
       const receipt = await this.#receipt(id);
       if (receipt.status === 'failed') throw new Wrong(`an upload failed: ${JSON.stringify(receipt)}`);
       if (receipt.status === 'stored') {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Launched, launch } from '../../src/postgres/embedded-process.ts';
 import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 export interface Pooler {
   /** The same database through the pooler. */
@@ -65,7 +66,7 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
 }
 
 async function untilListening(port: number, server: Launched): Promise<void> {
-  for (let tries = 0; tries < 200 && server.process.exitCode === null; tries++) {
+  for (const end = performance.now() + PATIENCE_MS; server.process.exitCode === null && performance.now() < end; ) {
     try {
       const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
       socket.end();

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { closeAll } from './at-end.ts';
 import { closeTestStores } from './stores.ts';
 
-const TIME_LIMIT_MS = 180_000;
+/** Longer than any wait in a test (patience.ts). */
+const TIME_LIMIT_MS = 600_000;
 
 // Bun applies a preload's `setDefaultTimeout` to the first file only, and has no setting for it in bunfig.toml. So each
 // test file is loaded with that call at the start of its first line, which moves no line number.

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 export interface TestRedis {
   url: string;
@@ -55,7 +56,7 @@ export async function startRedis(password?: string): Promise<TestRedis> {
 }
 
 async function untilListening(port: number, server: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
     if (server.exitCode !== null) break;
     try {
       const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });

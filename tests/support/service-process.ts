@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { adminKeyFile } from '../../src/access/admin-key.ts';
+import { beginWithTemplate } from './template.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 export const CLI = join(ROOT, 'src/cli.ts');
@@ -28,6 +29,7 @@ export class ServiceProcess {
 
   /** On embedded stores in a folder, on a free port. */
   static onFolder(dataDir: string, environment: Readonly<Record<string, string | undefined>> = {}): ServiceProcess {
+    beginWithTemplate(dataDir);
     return new ServiceProcess('serve', { DATA_DIR: dataDir, PORT: '0', ...environment });
   }
 

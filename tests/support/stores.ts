@@ -14,6 +14,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
 import { makeFolder } from './folder.ts';
+import { beginWithTemplate } from './template.ts';
 
 export interface TestStores extends Deps {
   clock: TestClock;
@@ -29,6 +30,7 @@ export function openTestStores(): Promise<TestStores> {
 
 async function open(): Promise<TestStores> {
   const dataDir = makeFolder('test');
+  beginWithTemplate(dataDir);
   const clock = new TestClock(TEST_NOW);
   const kind = process.env.TEST_CLICKHOUSE;
   const isCluster = kind === 'cluster';

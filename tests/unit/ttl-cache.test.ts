@@ -31,14 +31,14 @@ describe('values that are served from memory for a short time', () => {
   });
 
   test('are no older than allowed, counted from when their loading began', async () => {
-    const cache = new TtlCache<number>(20, 10);
+    const cache = new TtlCache<number>(1_000, 10);
     const slow = pending<number>();
     const first = cache.get('a', slow.load);
-    await Bun.sleep(30);
+    await Bun.sleep(1_100);
     expect(await cache.get('a', async () => 2)).toBe(2);
     slow.resolve(1);
     expect([await first, await cache.get('a', async () => 3)]).toEqual([1, 2]);
-    await Bun.sleep(30);
+    await Bun.sleep(1_100);
     expect([cache.recall('a'), await cache.get('a', async () => 4)]).toEqual([undefined, 4]);
   });
 

@@ -2,13 +2,13 @@
 import { rmSync } from 'node:fs';
 import { atEnd } from '../../support/at-end.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { ROOT, ServiceProcess } from '../../support/service-process.ts';
 import { WEBHOOK_SECRET } from '../../support/webhooks.ts';
 import { machine } from './run.ts';
 
 export { ROOT };
 
-const ANSWER_MS_MAX = 30_000;
 const POLL_MS = 50;
 
 export class ClientService {
@@ -61,7 +61,7 @@ export class ClientService {
 
   /** Polls until the answer is as expected, and returns it: uploads are stored a moment after they are accepted. */
   async until<T>(path: string, isReached: (answer: T) => boolean): Promise<T> {
-    const deadline = Date.now() + ANSWER_MS_MAX;
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const response = await this.fetch(path);
       const answer = (await response.json()) as T;
