@@ -67,8 +67,8 @@ export const XML_PARTS_PER_TEST = 200;
 /** Characters of tags, references and the like, without text and values: what the parser looks at one by one. */
 export const XML_MARKUP_LENGTH_MAX = 16 * MEBIBYTE;
 export const XML_MARKUP_LENGTH_PER_TEST = 4_096;
-export const GO_EVENTS_MAX = 500_000;
-export const GO_EVENTS_PER_TEST = 2_000;
+export const EVENTS_MAX = 500_000;
+export const EVENTS_PER_TEST = 2_000;
 
 /** Resources, scopes and spans of one export: twice the tests that an upload may contain. */
 export const SPANS_MAX = 200_000;
@@ -88,8 +88,8 @@ export const RESOURCE_BYTES_MAX = MEBIBYTE;
 
 /** Tests that a TRX report defines, whether they ran or not. */
 export const TRX_DEFINITIONS_MAX = 200_000;
-/** A line of `go test -json` is one event with a line of output. */
-export const GO_LINE_BYTES_MAX = 4 * MEBIBYTE;
+/** A line is one event: with a line of output, or with a whole feature of Cucumber. */
+export const LINE_BYTES_MAX = 4 * MEBIBYTE;
 /** Parts of one form: far more than a job has reports, few enough to be taken apart. */
 export const FORM_PARTS_MAX = 1_000;
 
