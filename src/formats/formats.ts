@@ -1,8 +1,11 @@
 /** The report formats. A new one is a folder here and a line in this list. */
+
+import { cucumber } from './cucumber/format.ts';
 import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
 import { junit } from './junit/format.ts';
 import { playwright } from './playwright/format.ts';
+import { tap } from './tap/format.ts';
 import { trx } from './trx/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, cucumber, tap];

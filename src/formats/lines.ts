@@ -81,7 +81,7 @@ export async function readJsonLines(
     if (end === start) return;
     if (!wants(bytes.toString('utf8', start, Math.min(end, start + HEAD_BYTES)))) return;
     events.add();
-    const value = end - start > LINE_BYTES_MAX ? undefined : valueOf(bytes.toString('utf8', start, end));
+    const value = end - start > LINE_BYTES_MAX ? undefined : parsed(bytes.toString('utf8', start, end));
     if (value !== undefined) eventCount += read(value) ? 1 : 0;
     else if (isWhole) unreadableCount++;
     else cutAtLine = number;
@@ -91,7 +91,7 @@ export async function readJsonLines(
   return { eventCount, cutAtLine };
 }
 
-function valueOf(line: string): unknown {
+function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

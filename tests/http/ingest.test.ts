@@ -451,6 +451,8 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadPlaywrightReport',
     'uploadGoTestReport',
     'uploadTrxReport',
+    'uploadCucumberReport',
+    'uploadTapReport',
   ]);
 });
 

@@ -82,6 +82,43 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return `<TestRun><Results>${results.join('')}</Results><TestDefinitions>${definitions.join('')}</TestDefinitions></TestRun>`;
     },
   },
+  tap: {
+    nameOf: (name) => `Cart › ${name}`,
+    write: (tests) => {
+      const escaped = (name: string) => name.replace(/[#\\]/g, '\\$&');
+      const points = tests.map(({ name, status, durationMs, message }, i) => {
+        const ok = status === 'failed' ? 'not ok' : 'ok';
+        const skip = status === 'skipped' ? ' # SKIP' : '';
+        const block = `      ---\n      duration_ms: ${durationMs}\n      message: ${JSON.stringify(message)}\n      ...\n`;
+        return `    ${ok} ${i + 1} - ${escaped(name)}${skip}\n${block}`;
+      });
+      if (tests.length === 0) return 'TAP version 14\n1..0 # SKIP\n';
+      const ok = tests.some(({ status }) => status === 'failed') ? 'not ok' : 'ok';
+      return `TAP version 14\n# Subtest: Cart\n${points.join('')}    1..${tests.length}\n${ok} 1 - Cart\n1..1\n`;
+    },
+  },
+  cucumber: {
+    nameOf: (name) => `Cart.${name}`,
+    write: (tests) => {
+      const at = (ms: number) => ({ seconds: Math.floor(ms / 1000), nanos: (ms % 1000) * 1_000_000 });
+      const scenarios = tests.map(({ name }, i) => ({ scenario: { id: `s${i}`, name, examples: [] } }));
+      const messages = tests.flatMap(({ name, status, durationMs, message }, i) => {
+        const failure = status === 'failed' ? { exception: { message } } : {};
+        const testStepResult = { status: status.toUpperCase(), ...failure };
+        return [
+          { pickle: { id: `p${i}`, uri: 'cart.feature', name, astNodeIds: [`s${i}`], steps: [] } },
+          { testCase: { id: `c${i}`, pickleId: `p${i}`, testSteps: [] } },
+          { testCaseStarted: { id: `r${i}`, testCaseId: `c${i}`, attempt: 0, timestamp: at(STARTED_AT) } },
+          { testStepFinished: { testCaseStartedId: `r${i}`, testStepId: 't', testStepResult } },
+          { testCaseFinished: { testCaseStartedId: `r${i}`, timestamp: at(STARTED_AT + durationMs) } },
+        ];
+      });
+      const feature = { name: 'Cart', children: scenarios };
+      return [{ gherkinDocument: { uri: 'cart.feature', feature } }, ...messages, { testRunFinished: {} }]
+        .map((message) => `${JSON.stringify(message)}\n`)
+        .join('');
+    },
+  },
 };
 
 /** Go reports its packages too. */

@@ -109,6 +109,8 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   playwright: ['load-error.json', 'stopped-early.json'],
   'go-test': ['benchmarks.json', 'cached.json', 'count-2.json'],
   trx: ['testing-platform-xunit.trx', 'visual-studio.trx'],
+  cucumber: ['messages-js-12.ndjson', 'json-js-12.json', 'behave-1.3.json'],
+  tap: ['node-20.tap', 'tape-5.tap', 'node-tap-21.tap', 'test-more-5.36.tap'],
 };
 
 const OTLP_SAMPLES = [

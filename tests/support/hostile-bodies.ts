@@ -8,7 +8,7 @@ import { randomFrom } from './random.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'cucumber' | 'tap' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -63,6 +63,49 @@ function packable(length: number): string {
 const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
+  {
+    name: 'subtests in subtests with long names',
+    parser: 'tap',
+    make: () =>
+      text(
+        numbered(90, (i) => `${' '.repeat(4 * i)}# Subtest: ${'s'.repeat(1_000)}\n`),
+        numbered(20_000, (i) => `${' '.repeat(360)}ok ${i} - t${i}\n`),
+      ),
+  },
+  {
+    name: 'marks that begin no directive',
+    parser: 'tap',
+    make: () =>
+      text(
+        numbered(400, (i) => `ok ${i} - ${' #'.repeat(MEBI / 10)}\n`),
+        '1..400\n',
+      ),
+  },
+  {
+    name: 'features with rows that are no rows',
+    parser: 'cucumber',
+    make: () =>
+      text(
+        numbered(
+          400,
+          () =>
+            `{"gherkinDocument":{"feature":{"name":"f","children":[{"scenario":{"id":"s","examples":[{"tableBody":[${'1,'.repeat(60_000)}1]}]}}]}}}\n`,
+        ),
+      ),
+  },
+  {
+    name: 'scenarios with one long name in one feature',
+    parser: 'cucumber',
+    make: () =>
+      text(
+        `{"gherkinDocument":{"feature":{"name":"${'f'.repeat(MEBI)}","children":[{"scenario":{"id":"s"}}]}}}\n`,
+        numbered(
+          60_000,
+          (i) =>
+            `{"pickle":{"id":"${i}","name":"n${i}","astNodeIds":["s"]}}\n{"testCase":{"id":"${i}","pickleId":"${i}"}}\n{"testCaseStarted":{"id":"${i}","testCaseId":"${i}"}}\n{"testCaseFinished":{"testCaseStartedId":"${i}"}}\n`,
+        ),
+      ),
+  },
   {
     name: 'namesakes in files with long names',
     parser: 'junit',

@@ -157,10 +157,7 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
       ),
     UPLOAD_LIMITS.TRX_DEFINITIONS_MAX.sentence(),
   ],
-  EVENTS_MAX: [
-    () => ofReport(goTest, '{"Action":"output"}\n'.repeat(503_000)),
-    UPLOAD_LIMITS.EVENTS_MAX.sentence(),
-  ],
+  EVENTS_MAX: [() => ofReport(goTest, '{"Action":"output"}\n'.repeat(503_000)), UPLOAD_LIMITS.EVENTS_MAX.sentence()],
   EVENTS_PER_TEST: [
     () => ofReport(goTest, event('{"Action":"output"}\n'.repeat(600_000))),
     UPLOAD_LIMITS.EVENTS_PER_TEST.sentence(),
