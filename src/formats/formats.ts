@@ -4,8 +4,10 @@ import { cucumber } from './cucumber/format.ts';
 import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
 import { junit } from './junit/format.ts';
+import { nunit } from './nunit/format.ts';
 import { playwright } from './playwright/format.ts';
 import { tap } from './tap/format.ts';
 import { trx } from './trx/format.ts';
+import { xunit } from './xunit/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, cucumber, tap];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, cucumber, tap, nunit, xunit];

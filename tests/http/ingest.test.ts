@@ -453,6 +453,8 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadTrxReport',
     'uploadCucumberReport',
     'uploadTapReport',
+    'uploadNunitReport',
+    'uploadXunitReport',
   ]);
 });
 

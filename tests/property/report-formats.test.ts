@@ -82,6 +82,28 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
       return `<TestRun><Results>${results.join('')}</Results><TestDefinitions>${definitions.join('')}</TestDefinitions></TestRun>`;
     },
   },
+  nunit: {
+    nameOf: (name) => `Shop.Cart.${name}`,
+    write: (tests) => {
+      const results = { passed: 'Passed', failed: 'Failed', skipped: 'Skipped' };
+      const cases = tests.map(({ name, status, durationMs, message }) => {
+        const failure = status === 'failed' ? `<failure><message>${xmlOf(message)}</message></failure>` : '';
+        return `<test-case name="${xmlOf(name)}" fullname="Shop.Cart.${xmlOf(name)}" classname="Shop.Cart" result="${results[status]}" duration="${durationMs / 1000}">${failure}</test-case>`;
+      });
+      return `<test-run total="${tests.length}"><test-suite>${cases.join('')}</test-suite></test-run>`;
+    },
+  },
+  xunit: {
+    nameOf: (name) => `Shop.Cart.${name}`,
+    write: (tests) => {
+      const results = { passed: 'Pass', failed: 'Fail', skipped: 'Skip' };
+      const cases = tests.map(({ name, status, durationMs, message }) => {
+        const failure = status === 'failed' ? `<failure><message>${xmlOf(message)}</message></failure>` : '';
+        return `<test name="${xmlOf(name)}" type="Shop.Cart" result="${results[status]}" time="${durationMs / 1000}">${failure}</test>`;
+      });
+      return `<assemblies><assembly run-date="2026-11-21" run-time="09:30:00" total="${tests.length}"><collection>${cases.join('')}</collection></assembly></assemblies>`;
+    },
+  },
   tap: {
     nameOf: (name) => `Cart › ${name}`,
     write: (tests) => {

@@ -111,6 +111,8 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   trx: ['testing-platform-xunit.trx', 'visual-studio.trx'],
   cucumber: ['messages-js-12.ndjson', 'json-js-12.json', 'behave-1.3.json'],
   tap: ['node-20.tap', 'tape-5.tap', 'node-tap-21.tap', 'test-more-5.36.tap'],
+  nunit: ['nunit3-console.xml'],
+  xunit: ['xunit-2.xml', 'xunit-3.xml'],
 };
 
 const OTLP_SAMPLES = [

@@ -8,7 +8,7 @@ import { randomFrom } from './random.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'cucumber' | 'tap' | 'protobuf' | 'json';
+  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'cucumber' | 'tap' | 'nunit' | 'xunit' | 'protobuf' | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -63,6 +63,30 @@ function packable(length: number): string {
 const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
+  {
+    name: 'suites that report errors',
+    parser: 'nunit',
+    make: () =>
+      text(
+        '<test-run>',
+        numbered(
+          130_000,
+          (i) =>
+            `<test-suite fullname="s${i}" result="Failed"><failure><message>${'m'.repeat(100)}</message></failure></test-suite>`,
+        ),
+        '</test-run>',
+      ),
+  },
+  {
+    name: 'errors of an assembly',
+    parser: 'xunit',
+    make: () =>
+      text(
+        '<assembly><errors>',
+        numbered(130_000, (i) => `<error name="e${i}"><failure><message>m</message></failure></error>`),
+        '</errors></assembly>',
+      ),
+  },
   {
     name: 'subtests in subtests with long names',
     parser: 'tap',
