@@ -1,5 +1,6 @@
 /** The report formats. A new one is a folder here and a line in this list. */
 
+import { bazel } from './bazel/format.ts';
 import { cucumber } from './cucumber/format.ts';
 import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
@@ -10,4 +11,4 @@ import { tap } from './tap/format.ts';
 import { trx } from './trx/format.ts';
 import { xunit } from './xunit/format.ts';
 
-export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, cucumber, tap, nunit, xunit];
+export const FORMATS: readonly ReportFormat[] = [junit, playwright, goTest, trx, cucumber, tap, nunit, xunit, bazel];

@@ -455,6 +455,7 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadTapReport',
     'uploadNunitReport',
     'uploadXunitReport',
+    'uploadBazelReport',
   ]);
 });
 

@@ -113,6 +113,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   tap: ['node-20.tap', 'tape-5.tap', 'node-tap-21.tap', 'test-more-5.36.tap'],
   nunit: ['nunit3-console.xml'],
   xunit: ['xunit-2.xml', 'xunit-3.xml'],
+  bazel: ['build-events.ndjson'],
 };
 
 const OTLP_SAMPLES = [

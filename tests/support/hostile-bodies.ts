@@ -8,7 +8,18 @@ import { randomFrom } from './random.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'cucumber' | 'tap' | 'nunit' | 'xunit' | 'protobuf' | 'json';
+  parser:
+    | 'junit'
+    | 'playwright'
+    | 'go-test'
+    | 'trx'
+    | 'cucumber'
+    | 'tap'
+    | 'nunit'
+    | 'xunit'
+    | 'bazel'
+    | 'protobuf'
+    | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -63,6 +74,17 @@ function packable(length: number): string {
 const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
+  {
+    name: 'a target with 500,000 shards',
+    parser: 'bazel',
+    make: () =>
+      text(
+        numbered(
+          500_000,
+          (i) => `{"id":{"testResult":{"label":"//a","shard":${i}}},"testResult":{"status":"FAILED"}}\n`,
+        ),
+      ),
+  },
   {
     name: 'suites that report errors',
     parser: 'nunit',

@@ -3,8 +3,8 @@ import { InvalidArgumentError } from 'commander';
 import type { ReportFormat } from '../../formats/format.ts';
 import { CODE_CRASHED_MIN } from './decision.ts';
 
-/** `dotnet test` ends with 2 where tests run on Microsoft.Testing.Platform. */
-const BY_FORMAT: Readonly<Record<string, readonly number[]>> = { trx: [1, 2], xunit: [1, 2] };
+/** `bazel test` ends with 3, and `dotnet test` with 2 where tests run on Microsoft.Testing.Platform. */
+const BY_FORMAT: Readonly<Record<string, readonly number[]>> = { trx: [1, 2], xunit: [1, 2], bazel: [3] };
 const USUAL: readonly number[] = [1];
 
 export const usualFailureCodes = ({ name }: ReportFormat): readonly number[] => BY_FORMAT[name] ?? USUAL;
