@@ -16,7 +16,7 @@ import {
   XML_PARTS_PER_TEST,
   XML_TOKEN_LENGTH_MAX,
 } from '../domain/limits.ts';
-import { InvalidUpload, UploadTooLarge } from './errors.ts';
+import { InvalidUpload, UploadTooLarge, WrongFormat } from './errors.ts';
 import type { Report } from './report.ts';
 import { TimeSlice } from './time-slice.ts';
 import { XmlFeed } from './xml-feed.ts';
@@ -129,7 +129,7 @@ class XmlReader {
   }
 
   refuse(why: string): never {
-    throw new InvalidUpload(`The body is not a ${this.report.title} report: ${why}.`);
+    throw new WrongFormat(`The body is not a ${this.report.title} report: ${why}.`);
   }
 
   #countPart(): void {
@@ -153,9 +153,7 @@ class XmlReader {
     const { roots } = this.report;
     this.#attributeCount = 0;
     if (!this.hasRoot && !roots.includes(name))
-      this.refuse(
-        `its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}${hintOf(name, roots)}`,
-      );
+      this.refuse(`its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}`);
     this.hasRoot = true;
     this.#countPart();
     if (this.#openElements.push(name) > DEPTH_MAX)
@@ -193,14 +191,20 @@ class XmlReader {
 
 /** Explains what a report with another root is, and what to do about it. */
 const HINTS: Readonly<Record<string, string>> = {
-  testsuites: 'JUnit XML, which has its own address, …/junit',
-  testsuite: 'JUnit XML, which has its own address, …/junit',
-  TestRun: 'TRX, which has its own address, …/trx',
   testrun: 'an export of Eclipse or IntelliJ; send the JUnit XML that the build writes',
-  'test-run': 'a report of NUnit; write TRX with dotnet test --logger trx',
   'test-results': 'a report of NUnit 2; write TRX with dotnet test --logger trx',
-  assemblies: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
-  assembly: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
+  Catch2TestRun: 'a report of Catch2; write JUnit XML with --reporter junit',
+  Catch: 'a report of Catch2; write JUnit XML with --reporter junit',
+  doctest: 'a report of doctest; write JUnit XML with --reporters=junit',
+  TestLog: 'a report of Boost.Test; write JUnit XML with --logger=JUNIT,all,report.xml',
+  TestResult: 'a report of Boost.Test; write JUnit XML with --logger=JUNIT,all,report.xml',
+  TestCase: 'a report of Qt Test; write JUnit XML with -o report.xml,junitxml',
+  Site: 'a dashboard file of CTest; write JUnit XML with ctest --output-junit report.xml',
+  'e:events': 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  events: 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  'h:execution': 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  execution: 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  'failsafe-summary': 'a summary of Failsafe, which has no tests; send the JUnit XML beside it',
   'testng-results': 'a report of TestNG; send the JUnit XML in its folder junitreports',
   robot: 'the output of Robot Framework; write JUnit XML with --xunit',
   testExecutions: 'a generic report of SonarQube; send the JUnit XML that it was made from',
@@ -209,8 +213,8 @@ const HINTS: Readonly<Record<string, string>> = {
   html: 'a web page, perhaps an error of a proxy',
 };
 
-const hintOf = (root: string, roots: readonly string[]): string =>
-  Object.hasOwn(HINTS, root) && !roots.includes(root) ? `: it is ${HINTS[root]}` : '';
+/** What a document with this root is; null if it is not known. */
+export const xmlHint = (root: string): string | null => (Object.hasOwn(HINTS, root) ? (HINTS[root] ?? null) : null);
 
 /** Options of sax that its types leave out. */
 interface SaxOptionsUntyped {

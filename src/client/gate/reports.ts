@@ -4,6 +4,7 @@ import { runSchema } from '../../domain/columns.ts';
 import { decisiveReportOf } from '../../domain/decisive-report.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { ReportFormat } from '../../formats/format.ts';
+import { readReport as readAs } from '../../formats/recognise.ts';
 import { Report } from '../../formats/report.ts';
 
 export interface FailedTest {
@@ -49,7 +50,7 @@ const RUN = runSchema.parse({ pipeline_name: 'gate', job_name: 'gate', run_id: '
 
 async function readReport(format: ReportFormat, file: string): Promise<ReadReports> {
   const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX });
-  await format.parse(await readFile(file), report);
+  await readAs(format, await readFile(file), report);
   const { runs, rejections, warnings } = report.toUpload(RUN, undefined);
   const executions = runs.flatMap((run) => run.executions);
   const failed = executions

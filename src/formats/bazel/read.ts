@@ -1,5 +1,5 @@
 /** The parser of Bazel's build events. */
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { readJsonLines } from '../lines.ts';
 import { isOtherJson } from '../other-json.ts';
@@ -21,7 +21,7 @@ export const readBazel: ReportFormat['parse'] = async (body, report) => {
     },
   );
   if (eventCount === 0)
-    throw new InvalidUpload('The body is not a Bazel build event report: it holds no event, one in each line.');
+    throw new WrongFormat('The body is not a Bazel build event report: it holds no event, one in each line.');
   bazel.finish(cutAtLine);
 };
 

@@ -1,5 +1,5 @@
 /** The parser of Cucumber's reports: an array is the older JSON, anything else the messages. */
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { readJson } from '../json.ts';
 import { readJsonLines } from '../lines.ts';
@@ -16,7 +16,7 @@ export const readCucumber: ReportFormat['parse'] = async (body, report) => {
     const breakage = await readJson(utf8, visitor);
     visitor.finish(breakage !== null);
     if (!visitor.isCucumber)
-      throw new InvalidUpload('The body is not a Cucumber report: it is JSON, and not a list of features.');
+      throw new WrongFormat('The body is not a Cucumber report: it is JSON, and not a list of features.');
     if (breakage !== null) report.warnOfBreak(breakage);
     return;
   }
@@ -27,7 +27,7 @@ export const readCucumber: ReportFormat['parse'] = async (body, report) => {
     return message !== null;
   });
   if (eventCount === 0)
-    throw new InvalidUpload('The body is not a Cucumber report: it holds neither messages nor a list of features.');
+    throw new WrongFormat('The body is not a Cucumber report: it holds neither messages nor a list of features.');
   messages.finish(cutAtLine);
 };
 

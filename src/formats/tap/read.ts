@@ -1,6 +1,6 @@
 /** The parser of TAP. */
 import { LINE_BYTES_MAX } from '../../domain/limits.ts';
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { EventCount, eachLine } from '../lines.ts';
 import { asUtf8 } from '../utf8.ts';
@@ -15,7 +15,7 @@ export const readTap: ReportFormat['parse'] = async (body, report) => {
     tap.read(bytes.toString('utf8', start, Math.min(end, start + LINE_BYTES_MAX)).trimEnd(), number, isWhole);
   });
   if (!tap.isTap)
-    throw new InvalidUpload('The body is not a TAP report: it has neither a version, a plan nor a test point.');
+    throw new WrongFormat('The body is not a TAP report: it has neither a version, a plan nor a test point.');
   tap.finish();
 };
 
