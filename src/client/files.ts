@@ -61,7 +61,8 @@ export async function sortedFilesOf(patterns: readonly string[], cwd: string): P
     if (format) formats.set(file, format);
     else {
       const what = await whatIs(content);
-      const sentence = what === null ? 'it is no report, or broken: `push <format>` sends it anyway' : `it is ${what}`;
+      const sentence =
+        what === null ? 'it is not a report, or broken: `push <format>` sends it anyway' : `it is ${what}`;
       (found.has(file) ? leftOut : refused).set(file, sentence);
     }
   }

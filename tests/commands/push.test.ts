@@ -530,7 +530,7 @@ test('push finds out the format of each file, names what it found, and leaves al
   expect(err).toContain('Found 1 JUnit XML report, 1 Playwright JSON report,');
   expect(err).toContain('mixed/coverage.xml is left out: it is a coverage report, which has no tests.');
   expect(err).toContain('mixed/mochawesome.json is left out: it is a mochawesome report; write JUnit XML with');
-  expect(err).toContain('mixed/package.json is left out: it is no report, or broken');
+  expect(err).toContain('mixed/package.json is left out: it is not a report, or broken');
 });
 
 test('a file that is named and is no report fails the push; the others are sent', async () => {
@@ -538,6 +538,6 @@ test('a file that is named and is no report fails the push; the others are sent'
   const { code, out } = await push(['odd.json'], {}, 'a.xml');
   expect(code).toBe(1);
   expect(taken.map(({ query }) => query.report)).toEqual(['a.xml']);
-  expect(out.join('\n')).toContain('odd.json: it is no report, or broken: `push <format>` sends it anyway');
+  expect(out.join('\n')).toContain('odd.json: it is not a report, or broken: `push <format>` sends it anyway');
   expect((await push(['reports/notes.txt'], {}, 'nowhere')).code).toBe(1);
 });

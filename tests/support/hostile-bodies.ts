@@ -75,12 +75,12 @@ const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
   {
-    name: 'a target with 500,000 shards',
+    name: 'a target with 300,000 shards',
     parser: 'bazel',
     make: () =>
       text(
         numbered(
-          500_000,
+          300_000,
           (i) => `{"id":{"testResult":{"label":"//a","shard":${i}}},"testResult":{"status":"FAILED"}}\n`,
         ),
       ),
@@ -146,7 +146,7 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
       text(
         `{"gherkinDocument":{"feature":{"name":"${'f'.repeat(MEBI)}","children":[{"scenario":{"id":"s"}}]}}}\n`,
         numbered(
-          60_000,
+          40_000,
           (i) =>
             `{"pickle":{"id":"${i}","name":"n${i}","astNodeIds":["s"]}}\n{"testCase":{"id":"${i}","pickleId":"${i}"}}\n{"testCaseStarted":{"id":"${i}","testCaseId":"${i}"}}\n{"testCaseFinished":{"testCaseStartedId":"${i}"}}\n`,
         ),

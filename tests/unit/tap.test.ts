@@ -140,7 +140,7 @@ describe('lines', () => {
   ])('%s is %s', async (line, status) => {
     expect(executionsOf(await parse(tap, report(line, '1..1')))).toMatchObject([{ status }]);
   });
-  test('what failed without a description is rejected: nobody could find it again', async () => {
+  test('what failed without a description is rejected: it has no name', async () => {
     expect((await parse(tap, report('not ok 1', '1..1'))).rejections).toMatchObject([
       { reason: 'the test point has no description', count: 1 },
     ]);

@@ -27,7 +27,7 @@ const targetSchema = z.object({ label: text, configuration });
 const summarySchema = z.object({ overallStatus: text, shardCount: count });
 const abortedSchema = z.object({ reason: text, description: text });
 
-export type BazelEvent =
+type BazelEvent =
   | { kind: 'testResult'; id: ResultId; result: Result }
   | { kind: 'testSummary'; id: z.infer<typeof targetSchema>; summary: z.infer<typeof summarySchema> }
   | { kind: 'configuration'; id: string; mnemonic: string }
@@ -46,14 +46,14 @@ const KINDS: ReadonlySet<string> = new Set(
   ),
 );
 
-const eventSchema = z.looseObject({ id: z.record(z.string(), z.unknown()), lastMessage: z.boolean().optional() });
-type Raw = z.infer<typeof eventSchema>;
+type Raw = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Raw => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Null for what is no build event. */
+/** Null for anything else. Most events are passed over, so only those that are read are decoded. */
 export function eventOf(value: unknown): Stamped | null {
-  const raw = eventSchema.safeParse(value).data;
-  const [[kind, id] = ['', null]] = Object.entries(raw?.id ?? {});
-  return raw && KINDS.has(kind) ? { ...contentOf(kind, id, raw), isLast: raw.lastMessage === true } : null;
+  if (!isObject(value) || !isObject(value.id)) return null;
+  const [[kind, id] = ['', null]] = Object.entries(value.id);
+  return KINDS.has(kind) ? { ...contentOf(kind, id, value), isLast: value.lastMessage === true } : null;
 }
 
 function contentOf(kind: string, id: unknown, raw: Raw): BazelEvent {

@@ -74,6 +74,7 @@ export class BazelReport {
       this.#note(`${label} did not come to its end: ${result.status || 'NO_STATUS'}`);
       return;
     }
+    this.report.count();
     const target = this.#runOf(label, configuration.id, run);
     const startedAtMs = startOf(result);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
@@ -97,7 +98,6 @@ export class BazelReport {
     const key = JSON.stringify([label, configuration, run]);
     const known = this.#runs.get(key);
     if (known) return known;
-    this.report.count();
     const target: TargetRun = { label, configuration, run, shards: new Map(), failures: [], attempts: 1 };
     this.#runs.set(key, target);
     return target;

@@ -1,4 +1,5 @@
 /** A test point: `not ok 2 - sums the total # TODO later`. */
+import { TOO_LONG_NAME } from '../report.ts';
 import { parseSeconds } from '../time.ts';
 
 export interface Point {
@@ -14,10 +15,14 @@ const POINT = /^(not )?ok(?: +\d{1,9})?(?: |$)/;
 const DASH = /^\s*-(?: |$)/;
 const DIRECTIVE = /# *(skip|todo|time=)/iy;
 
-/** Null for a line that is no test point. */
-export function pointOf(line: string): Point | null {
-  const found = POINT.exec(line);
+/** A longer one is refused for its name. */
+const LENGTH_MAX = 2 * TOO_LONG_NAME;
+
+/** Null for any other line. */
+export function pointOf(whole: string): Point | null {
+  const found = POINT.exec(whole);
   if (!found) return null;
+  const line = whole.slice(0, LENGTH_MAX);
   const opensBraces = line.endsWith(' {');
   const rest = line.slice(found[0].length, opensBraces ? -2 : undefined).replace(DASH, '');
   const point: Point = {

@@ -10,7 +10,7 @@ import type { XmlAttributes, XmlHandler } from '../xml.ts';
 const ERRORS_SHOWN_MAX = 5;
 const ERROR_LENGTH_MAX = 500;
 /** `xUnit.net 2.9.2.0`, `xUnit.net v3 1.0.1+abc`. */
-const VERSION = /(\d+\.\d+[\w.]{0,30})/;
+const VERSION = /^xUnit\.net (?:v\d )?(\d{1,5}\.[\w.]{1,30})/;
 
 /** A test, or an error outside of tests, that is open. */
 interface Open {

@@ -104,7 +104,7 @@ class TestSpans {
 }
 
 /**
- * Null for a span that is no test. Spans of OpenTelemetry's conventions are named as their runner likes, and have the
+ * Null for any other span. Spans of OpenTelemetry's conventions are named as their runner likes, and have the
  * qualified name of the test in an attribute; suites and runs do not have it.
  */
 function testNameOf(span: Span, attributes: Attributes): string | null {
