@@ -56,7 +56,7 @@ async function only(kind: string, body: Uint8Array, isAsked: boolean): Promise<R
 /** Such as `a mochawesome report: …`, with how to get a report that is taken; null if it is not known. */
 export async function whatIs(body: Uint8Array): Promise<string | null> {
   const format = await formatOf(body);
-  if (format) return `a ${format.title} report, which has its own address, …/${format.name}`;
+  if (format) return `in the format ${format.title}, which has its own address, …/${format.name}`;
   const head = headOf(body);
   return head.kind === 'xml' ? xmlHint(rootOf(head)) : jsonHint(head.text);
 }

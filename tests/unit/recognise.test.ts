@@ -75,7 +75,7 @@ describe('reports that are not read', () => {
   test.each(FORMATS)('a $name report that is sent as another is told its address', async ({ name, title, example }) => {
     const other = name === 'junit' ? playwright : junit;
     expect(String(await refusalOf(other, example.text))).toEndWith(
-      ` It is a ${title} report, which has its own address, …/${name}.`,
+      ` It is in the format ${title}, which has its own address, …/${name}.`,
     );
   });
   test('what is not known is refused as ever', async () => {

@@ -153,6 +153,16 @@ describe('lines', () => {
     ]);
     expect((await parse(tap, report('1..1', 'not ok 1 - a', '  ---', '  message: x'))).isCutShort).toBe(true);
   });
+  test('a subtest that is cut short keeps its tests, as far as it was announced', async () => {
+    const announced = ['# Subtest: a', '    # Subtest: b', '        ok 1 - t', '        ok 2 - u', '        ok 3 - v'];
+    expect(outcomesOf(await parse(tap, report(...announced)))).toEqual({
+      'a › b › t': 'passed',
+      'a › b › u': 'passed',
+    });
+    const upload = await parse(tap, report('    ok 1 - t', '    ok 2 - u', '    ok 3 - v'));
+    expect(executionsOf(upload)).toEqual([]);
+    expect(upload.warnings).toContain('2 tests cannot be named: the report breaks off before it names their subtest.');
+  });
   test('the last test needs no line break if the plan came first', async () => {
     expect(outcomesOf(await parse(tap, '1..1\nok 1 - a'))).toEqual({ a: 'passed' });
     expect((await parse(tap, 'ok 1 - a')).isCutShort).toBe(true);

@@ -160,12 +160,8 @@ export class TapReport {
   }
 
   #readComment(text: string, depth: number): void {
-    const level = this.#levels[depth];
-    if (!level) {
-      // Before the first point of a subtest.
-      if (this.#levels.length === depth) this.#levelAt(depth);
-      if (SUBTEST.test(text)) return;
-    }
+    // It may stand before the first point of a subtest.
+    const level = this.#levels.length >= depth ? this.#levelAt(depth) : undefined;
     const subtest = SUBTEST.exec(text)?.[1];
     if (subtest !== undefined && level) {
       level.announced = unescaped(subtest.trim());
