@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
-import { formatOf, whatIs } from '../formats/recognise.ts';
 
 interface ExpandedFiles {
   /** Paths as they are displayed and read: sorted, without duplicates. */
@@ -34,6 +33,7 @@ export async function reportFilesOf(
 
 /** A sentence for people about a file that is left out. */
 export async function leftOutSentence(file: string, { title }: ReportFormat, cwd: string): Promise<string> {
+  const { whatIs } = await recognise();
   const what = await whatIs(await contentOf(file, cwd));
   return `${file} is left out: it is not a ${title} report${what === null ? '' : `, but ${what}`}.`;
 }
@@ -50,6 +50,7 @@ export interface SortedFiles {
 
 /** The reports of any format among files, folders and globs, by their content. */
 export async function sortedFilesOf(patterns: readonly string[], cwd: string): Promise<SortedFiles> {
+  const { formatOf, whatIs } = await recognise();
   const globs = [...new Set(FORMATS.flatMap((format) => format.globs))];
   const { files, missing, found } = await expandFiles(patterns, globs, cwd);
   const formats = new Map<string, ReportFormat>();
@@ -68,6 +69,9 @@ export async function sortedFilesOf(patterns: readonly string[], cwd: string): P
   }
   return { formats, missing, leftOut, refused };
 }
+
+/** Loaded when it is needed, because it loads a parser. */
+const recognise = () => import('../formats/recognise.ts');
 
 const contentOf = (file: string, cwd: string): Promise<Uint8Array> =>
   readFile(resolve(cwd, file)).catch(() => new Uint8Array());

@@ -4,7 +4,6 @@ import { runSchema } from '../../domain/columns.ts';
 import { decisiveReportOf } from '../../domain/decisive-report.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { ReportFormat } from '../../formats/format.ts';
-import { readReport as readAs } from '../../formats/recognise.ts';
 import { Report } from '../../formats/report.ts';
 
 export interface FailedTest {
@@ -50,6 +49,7 @@ const RUN = runSchema.parse({ pipeline_name: 'gate', job_name: 'gate', run_id: '
 
 async function readReport(format: ReportFormat, file: string): Promise<ReadReports> {
   const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX });
+  const { readReport: readAs } = await import('../../formats/recognise.ts');
   await readAs(format, await readFile(file), report);
   const { runs, rejections, warnings } = report.toUpload(RUN, undefined);
   const executions = runs.flatMap((run) => run.executions);
