@@ -1,9 +1,9 @@
-/** `ci-insights push <format> <files…>`: uploads test reports from a CI job. */
+/** `ci-insights push [format] <files…>`: uploads test reports from a CI job. */
 import { Command } from 'commander';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
-import { leftOutSentence, reportFilesOf } from './files.ts';
+import { leftOutSentence, reportFilesOf, sortedFilesOf } from './files.ts';
 import { withRun, withTarget } from './options.ts';
 import { print, printError, printJson } from './output.ts';
 import { parseWhole } from './parse.ts';
@@ -37,12 +37,17 @@ const TOTAL_SECONDS_DEFAULT = 600;
 export function pushCommand(): Command {
   const command = new Command('push')
     .description('upload test reports from a CI job')
+    .argument('[files...]', 'files, globs, or folders with reports of any format, told by their content')
     .option('--pending [folder]', 'send what earlier jobs could not send')
-    .action(async ({ pending, ...flags }: PendingFlags) => {
-      if (pending === undefined) throw new UserError('Name a format, such as `push junit reports`, or pass --pending.');
-      await pushPending(pending === true ? PENDING_FOLDER : pending, flags);
+    .action(async (patterns: string[], { pending, ...flags }: PendingFlags) => {
+      if (pending !== undefined) await pushPending(pending === true ? PENDING_FOLDER : pending, flags);
+      else if (patterns.length > 0) await pushAny(patterns, flags);
+      else
+        throw new UserError(
+          'Name reports, such as `push reports`, or `push junit reports` for one format, or pass --pending.',
+        );
     });
-  withWait(withTarget(command, TOTAL_SECONDS_DEFAULT));
+  withWait(withRun(withTarget(command, TOTAL_SECONDS_DEFAULT)));
   for (const format of FORMATS) command.addCommand(formatCommand(format));
   return command;
 }
@@ -66,25 +71,54 @@ const formatCommand = (format: ReportFormat): Command => {
 };
 
 async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFlags & WaitFlags): Promise<void> {
-  const environment = readClientEnvironment();
   const { files, missing, leftOut } = await reportFilesOf(patterns, format, process.cwd());
-  for (const file of leftOut) printError(leftOutSentence(file, format));
+  for (const file of leftOut) printError(await leftOutSentence(file, format, process.cwd()));
   if (files.length === 0)
     throw new UserError(`No reports found: ${(missing.length > 0 ? missing : patterns).join(', ')}.`);
+  const problems = new Map(missing.map((file) => [file, NO_FILE]));
+  await send(new Map(files.map((file) => [file, format])), problems, flags);
+}
+
+const NO_FILE = 'there is no such file';
+
+/** Sends each report in its own format, and says what was found. */
+async function pushAny(patterns: string[], flags: RunFlags & WaitFlags): Promise<void> {
+  const { formats, missing, leftOut, refused } = await sortedFilesOf(patterns, process.cwd());
+  for (const [file, why] of leftOut) printError(`${file} is left out: ${why}.`);
+  if (formats.size + refused.size === 0)
+    throw new UserError(`No reports found: ${(missing.length > 0 ? missing : patterns).join(', ')}.`);
+  if (formats.size > 0) printError(`Found ${foundSentence([...formats.values()])}.`);
+  await send(formats, new Map([...missing.map((file) => [file, NO_FILE] as const), ...refused]), flags);
+}
+
+/** `2 JUnit XML reports, 1 TAP report` */
+const foundSentence = (found: readonly ReportFormat[]): string =>
+  FORMATS.flatMap((format) => {
+    const count = found.filter((one) => one === format).length;
+    return count === 0 ? [] : `${count} ${format.title} report${count === 1 ? '' : 's'}`;
+  }).join(', ');
+
+/** @param problems why other files are not sent */
+async function send(
+  formats: ReadonlyMap<string, ReportFormat>,
+  problems: ReadonlyMap<string, string>,
+  flags: RunFlags & WaitFlags,
+): Promise<void> {
+  const environment = readClientEnvironment();
   const run = runInfoOf(environment);
   const connection = connectionOf(flags, environment);
   const { owner, name } = repositoryOf(flags, run);
   const target = runTargetOf(flags, run);
   for (const warning of target.warnings) printError(`Warning: ${warning}`);
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
-  const results = await eachWithProgress(files, (file) => {
-    const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length));
+  const results = await eachWithProgress([...formats], ([file, format]) => {
+    const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, formats.size));
     return uploadFile(repository, upload, format, waitMsMax(flags));
   });
-  finish([...results, ...missing.map((file) => failedUpload(file, 'there is no such file'))], flags);
+  finish([...results, ...[...problems].map(([file, why]) => failedUpload(file, why))], flags);
 }
 
-interface PendingFlags extends TargetFlags, WaitFlags {
+interface PendingFlags extends RunFlags, WaitFlags {
   pending?: true | string;
 }
 

@@ -36,8 +36,8 @@ const tooManyRobotParts = () =>
   `The report holds more than ${limits.XML_PARTS_MAX} elements, attributes and character references, and ${limits.ROBOT_PARTS_PER_TEST} more for each test. ${withoutKeywords}.`;
 const tooMuchRobotMarkup = () =>
   `The tags of the report, without text and values, take more than ${limits.XML_MARKUP_LENGTH_MAX} characters, and ${limits.ROBOT_MARKUP_LENGTH_PER_TEST} more for each test. ${withoutKeywords}.`;
-const tooManyGoEvents = () =>
-  `The report holds more than ${limits.GO_EVENTS_MAX} events, and ${limits.GO_EVENTS_PER_TEST} more for each test. Send it in several uploads.`;
+const tooManyEvents = () =>
+  `The report holds more than ${limits.EVENTS_MAX} events or lines, and ${limits.EVENTS_PER_TEST} more for each test. Send it in several uploads.`;
 const unpacksTooWell = () =>
   `The body is more than ${limits.UNPACK_RATIO_MAX} times as large after decompression, and larger than ${inMebibytes(limits.UNPACKED_BYTES_ALWAYS)}. Send it in several requests, or leave out what tests print, which is not kept.`;
 const cut = (bytes: number) => cutMark(bytes);
@@ -137,11 +137,11 @@ export const UPLOAD_LIMITS = {
     413,
     () => `The report defines more than ${limits.TRX_DEFINITIONS_MAX} tests. Send it in several uploads.`,
   ),
-  GO_EVENTS_MAX: limit(limits.GO_EVENTS_MAX, 'events of `go test -json` (note 1)', 413, tooManyGoEvents),
-  GO_EVENTS_PER_TEST: limit(limits.GO_EVENTS_PER_TEST, 'of these, more for each test', 413, tooManyGoEvents),
-  GO_LINE_BYTES_MAX: limit(
-    limits.GO_LINE_BYTES_MAX,
-    'bytes of a line of `go test -json`',
+  EVENTS_MAX: limit(limits.EVENTS_MAX, 'events or lines of a report that is made of them (note 1)', 413, tooManyEvents),
+  EVENTS_PER_TEST: limit(limits.EVENTS_PER_TEST, 'of these, more for each test', 413, tooManyEvents),
+  LINE_BYTES_MAX: limit(
+    limits.LINE_BYTES_MAX,
+    'bytes of a line of such a report',
     'a warning; the line does not count',
     (lines: string) => `${lines} of the report cannot be read as events, and so do not count.`,
   ),

@@ -70,8 +70,8 @@ export const XML_MARKUP_LENGTH_PER_TEST = 4_096;
 /** Robot Framework writes every keyword that a test runs, with its arguments and messages: about 15 parts each. */
 export const ROBOT_PARTS_PER_TEST = 1_000;
 export const ROBOT_MARKUP_LENGTH_PER_TEST = 20_480;
-export const GO_EVENTS_MAX = 500_000;
-export const GO_EVENTS_PER_TEST = 2_000;
+export const EVENTS_MAX = 500_000;
+export const EVENTS_PER_TEST = 2_000;
 
 /** Resources, scopes and spans of one export: twice the tests that an upload may contain. */
 export const SPANS_MAX = 200_000;
@@ -91,10 +91,10 @@ export const RESOURCE_BYTES_MAX = MEBIBYTE;
 
 /** Tests that a TRX report defines, whether they ran or not. */
 export const TRX_DEFINITIONS_MAX = 200_000;
-/** A line of `go test -json` is one event with a line of output. */
-export const GO_LINE_BYTES_MAX = 4 * MEBIBYTE;
 /** Files of a zip, with attachments. */
 export const ZIP_FILES_MAX = 200_000;
+/** A line is one event: with a line of output, or with a whole feature of Cucumber. */
+export const LINE_BYTES_MAX = 4 * MEBIBYTE;
 /** Parts of one form: far more than a job has reports, few enough to be taken apart. */
 export const FORM_PARTS_MAX = 1_000;
 

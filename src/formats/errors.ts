@@ -5,6 +5,11 @@ export class InvalidUpload extends Error {
   override name = 'InvalidUpload';
 }
 
+/** The body is no report of the format that it was sent as. */
+export class WrongFormat extends InvalidUpload {
+  override name = 'InvalidUpload';
+}
+
 /** The body is larger than a limit; the message says which (413). */
 export class UploadTooLarge extends Error {
   override name = 'UploadTooLarge';

@@ -16,7 +16,7 @@ import {
   XML_PARTS_PER_TEST,
   XML_TOKEN_LENGTH_MAX,
 } from '../domain/limits.ts';
-import { InvalidUpload, UploadTooLarge } from './errors.ts';
+import { InvalidUpload, UploadTooLarge, WrongFormat } from './errors.ts';
 import type { Report } from './report.ts';
 import { TimeSlice } from './time-slice.ts';
 import { XmlFeed } from './xml-feed.ts';
@@ -148,7 +148,7 @@ class XmlReader {
   }
 
   refuse(why: string): never {
-    throw new InvalidUpload(`The body is not a ${this.report.title} report: ${why}.`);
+    throw new WrongFormat(`The body is not a ${this.report.title} report: ${why}.`);
   }
 
   #countPart(): void {
@@ -174,9 +174,7 @@ class XmlReader {
     const { roots } = this.report;
     this.#attributeCount = 0;
     if (!this.hasRoot && !roots.includes(name))
-      this.refuse(
-        `its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}${hintOf(name, roots)}`,
-      );
+      this.refuse(`its root is <${name.slice(0, 100)}>, not ${roots.map((root) => `<${root}>`).join(' or ')}`);
     this.hasRoot = true;
     this.#countPart();
     if (this.#openElements.push(name) > DEPTH_MAX)
@@ -214,24 +212,28 @@ class XmlReader {
 
 /** Explains what a report with another root is, and what to do about it. */
 const HINTS: Readonly<Record<string, string>> = {
-  testsuites: 'JUnit XML, which has its own address, …/junit',
-  testsuite: 'JUnit XML, which has its own address, …/junit',
-  TestRun: 'TRX, which has its own address, …/trx',
   testrun: 'an export of Eclipse or IntelliJ; send the JUnit XML that the build writes',
-  'test-run': 'a report of NUnit; write TRX with dotnet test --logger trx',
   'test-results': 'a report of NUnit 2; write TRX with dotnet test --logger trx',
-  assemblies: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
-  assembly: 'a report of xUnit.net; write TRX with dotnet test --logger trx',
-  'testng-results': 'a report of TestNG, which has its own address, …/testng',
-  robot: 'the output of Robot Framework, which has its own address, …/robot',
+  Catch2TestRun: 'a report of Catch2; write JUnit XML with --reporter junit',
+  Catch: 'a report of Catch2; write JUnit XML with --reporter junit',
+  doctest: 'a report of doctest; write JUnit XML with --reporters=junit',
+  TestLog: 'a report of Boost.Test; write JUnit XML with --logger=JUNIT,all,report.xml',
+  TestResult: 'a report of Boost.Test; write JUnit XML with --logger=JUNIT,all,report.xml',
+  TestCase: 'a report of Qt Test; write JUnit XML with -o report.xml,junitxml',
+  Site: 'a dashboard file of CTest; write JUnit XML with ctest --output-junit report.xml',
+  'e:events': 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  events: 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  'h:execution': 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  execution: 'an Open Test Reporting file; send the JUnit XML that Gradle or Maven writes',
+  'failsafe-summary': 'a summary of Failsafe, which has no tests; send the JUnit XML beside it',
   testExecutions: 'a generic report of SonarQube; send the JUnit XML that it was made from',
   coverage: 'a coverage report, which has no tests',
   checkstyle: 'a report of a linter, which has no tests',
   html: 'a web page, perhaps an error of a proxy',
 };
 
-const hintOf = (root: string, roots: readonly string[]): string =>
-  Object.hasOwn(HINTS, root) && !roots.includes(root) ? `: it is ${HINTS[root]}` : '';
+/** What a document with this root is; null if it is not known. */
+export const xmlHint = (root: string): string | null => (Object.hasOwn(HINTS, root) ? (HINTS[root] ?? null) : null);
 
 /** Options of sax that its types leave out. */
 interface SaxOptionsUntyped {

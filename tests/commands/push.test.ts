@@ -529,3 +529,34 @@ test('no secret is printed', async () => {
   const { out, err } = await push(['a.xml']);
   expect(out.join('\n') + err).not.toContain('cii_secret');
 });
+
+test('push finds out the format of each file, names what it found, and leaves alone what is no report', async () => {
+  const mixed = join(folder, 'mixed');
+  mkdirSync(join(mixed, 'deep'), { recursive: true });
+  for (const { name, globs, example } of FORMATS)
+    writeFileSync(join(mixed, `deep/${name}${globs[0]?.replace('**/*', '')}`), example.text);
+  writeFileSync(join(mixed, 'package.json'), '{"name":"shop"}');
+  writeFileSync(join(mixed, 'mochawesome.json'), '{"stats":{"passPercent":100},"results":[]}');
+  writeFileSync(join(mixed, 'coverage.xml'), '<coverage/>');
+  const { code, err } = await push(['--job', 'any'], {}, 'mixed');
+  expect(code).toBe(0);
+  expect(taken.map(({ path }) => path.split('/').at(-1)).sort()).toEqual(FORMATS.map(({ name }) => name).sort());
+  for (const { path, type, query } of taken) {
+    const format = FORMATS.find(({ name }) => path.endsWith(`/${name}`));
+    expect(type).toBe(format?.mediaTypes[0] ?? '');
+    expect(query).toMatchObject({ job_name: 'any', report: expect.stringContaining(`mixed/deep/${format?.name}.`) });
+  }
+  expect(err).toContain('Found 1 JUnit XML report, 1 Playwright JSON report,');
+  expect(err).toContain('mixed/coverage.xml is left out: it is a coverage report, which has no tests.');
+  expect(err).toContain('mixed/mochawesome.json is left out: it is a mochawesome report; write JUnit XML with');
+  expect(err).toContain('mixed/package.json is left out: it is not a report, or broken');
+});
+
+test('a file that is named and is no report fails the push; the others are sent', async () => {
+  writeFileSync(join(folder, 'odd.json'), '{"name":"shop"}');
+  const { code, out } = await push(['odd.json'], {}, 'a.xml');
+  expect(code).toBe(1);
+  expect(taken.map(({ query }) => query.report)).toEqual(['a.xml']);
+  expect(out.join('\n')).toContain('odd.json: it is not a report, or broken: `push <format>` sends it anyway');
+  expect((await push(['reports/notes.txt'], {}, 'nowhere')).code).toBe(1);
+});

@@ -455,6 +455,11 @@ test('operations of formats are named alike, and the one of JUnit as ever', asyn
     'uploadTestngReport',
     'uploadCtrfReport',
     'uploadAllureReport',
+    'uploadCucumberReport',
+    'uploadTapReport',
+    'uploadNunitReport',
+    'uploadXunitReport',
+    'uploadBazelReport',
   ]);
 });
 

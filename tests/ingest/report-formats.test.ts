@@ -1,9 +1,11 @@
 /** A report of each format on its way from the upload to the reads. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { cucumber } from '../../src/formats/cucumber/format.ts';
 import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
+import { tap } from '../../src/formats/tap/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import { type Receipt, Uploads } from '../support/gateway.ts';
 import { fixtureBytes } from '../support/parsing.ts';
@@ -63,6 +65,25 @@ const SAMPLES: Sample[] = [
       message: 'The cart is locked',
       function: 'IsEmptied',
     },
+  },
+  {
+    format: cucumber,
+    file: 'messages-js-12.ndjson',
+    tests: 14,
+    executions: 14,
+    failed: {
+      name: 'Cart.Pays with amex',
+      type: 'Error',
+      message: 'amex is refused',
+      function: 'Pays with amex',
+    },
+  },
+  {
+    format: tap,
+    file: 'node-20.tap',
+    tests: 11,
+    executions: 11,
+    failed: { name: 'Cart › ships', type: 'RangeError', message: 'too far', function: 'ships' },
   },
 ];
 

@@ -122,6 +122,11 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   testng: ['testng-7.10.xml'],
   ctrf: ['jest-30.json', 'pytest-9.2.json'],
   allure: ['allure-pytest-2.16.json', 'allure-pytest-2.16.zip'],
+  cucumber: ['messages-js-12.ndjson', 'json-js-12.json', 'behave-1.3.json'],
+  tap: ['node-20.tap', 'tape-5.tap', 'node-tap-21.tap', 'test-more-5.36.tap'],
+  nunit: ['nunit3-console.xml'],
+  xunit: ['xunit-2.xml', 'xunit-3.xml'],
+  bazel: ['build-events.ndjson'],
 };
 
 const OTLP_SAMPLES = [

@@ -9,7 +9,22 @@ import { zipOf } from './zip.ts';
 export interface HostileBody {
   name: string;
   /** The parser: a report format, or OTLP in one of its encodings. */
-  parser: 'junit' | 'playwright' | 'go-test' | 'trx' | 'robot' | 'testng' | 'ctrf' | 'allure' | 'protobuf' | 'json';
+  parser:
+    | 'junit'
+    | 'playwright'
+    | 'go-test'
+    | 'trx'
+    | 'cucumber'
+    | 'tap'
+    | 'nunit'
+    | 'xunit'
+    | 'bazel'
+    | 'robot'
+    | 'testng'
+    | 'ctrf'
+    | 'allure'
+    | 'protobuf'
+    | 'json';
   make(): Uint8Array;
   /** How many tests must be read before it can be refused. */
   tests?: number;
@@ -64,6 +79,84 @@ function packable(length: number): string {
 const UNPACKED = 60 * MEBI;
 
 export const HOSTILE_BODIES: readonly HostileBody[] = [
+  {
+    name: 'a target with 300,000 shards',
+    parser: 'bazel',
+    make: () =>
+      text(
+        numbered(
+          300_000,
+          (i) => `{"id":{"testResult":{"label":"//a","shard":${i}}},"testResult":{"status":"FAILED"}}\n`,
+        ),
+      ),
+  },
+  {
+    name: 'suites that report errors',
+    parser: 'nunit',
+    make: () =>
+      text(
+        '<test-run>',
+        numbered(
+          130_000,
+          (i) =>
+            `<test-suite fullname="s${i}" result="Failed"><failure><message>${'m'.repeat(100)}</message></failure></test-suite>`,
+        ),
+        '</test-run>',
+      ),
+  },
+  {
+    name: 'errors of an assembly',
+    parser: 'xunit',
+    make: () =>
+      text(
+        '<assembly><errors>',
+        numbered(130_000, (i) => `<error name="e${i}"><failure><message>m</message></failure></error>`),
+        '</errors></assembly>',
+      ),
+  },
+  {
+    name: 'subtests in subtests with long names',
+    parser: 'tap',
+    make: () =>
+      text(
+        numbered(90, (i) => `${' '.repeat(4 * i)}# Subtest: ${'s'.repeat(1_000)}\n`),
+        numbered(20_000, (i) => `${' '.repeat(360)}ok ${i} - t${i}\n`),
+      ),
+  },
+  {
+    name: 'marks that begin no directive',
+    parser: 'tap',
+    make: () =>
+      text(
+        numbered(400, (i) => `ok ${i} - ${' #'.repeat(MEBI / 10)}\n`),
+        '1..400\n',
+      ),
+  },
+  {
+    name: 'features with rows that are no rows',
+    parser: 'cucumber',
+    make: () =>
+      text(
+        numbered(
+          400,
+          () =>
+            `{"gherkinDocument":{"feature":{"name":"f","children":[{"scenario":{"id":"s","examples":[{"tableBody":[${'1,'.repeat(60_000)}1]}]}}]}}}\n`,
+        ),
+      ),
+  },
+  {
+    name: 'scenarios with one long name in one feature',
+    parser: 'cucumber',
+    make: () =>
+      text(
+        `{"gherkinDocument":{"feature":{"name":"${'f'.repeat(MEBI)}","children":[{"scenario":{"id":"s"}}]}}}\n`,
+        numbered(
+          40_000,
+          (i) =>
+            `{"pickle":{"id":"${i}","name":"n${i}","astNodeIds":["s"]}}\n{"testCase":{"id":"${i}","pickleId":"${i}"}}\n{"testCaseStarted":{"id":"${i}","testCaseId":"${i}"}}\n{"testCaseFinished":{"testCaseStartedId":"${i}"}}\n`,
+        ),
+      ),
+  },
   {
     name: 'namesakes in files with long names',
     parser: 'junit',

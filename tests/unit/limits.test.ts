@@ -186,17 +186,14 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
       ),
     UPLOAD_LIMITS.TRX_DEFINITIONS_MAX.sentence(),
   ],
-  GO_EVENTS_MAX: [
-    () => ofReport(goTest, '{"Action":"output"}\n'.repeat(503_000)),
-    UPLOAD_LIMITS.GO_EVENTS_MAX.sentence(),
-  ],
-  GO_EVENTS_PER_TEST: [
+  EVENTS_MAX: [() => ofReport(goTest, '{"Action":"output"}\n'.repeat(503_000)), UPLOAD_LIMITS.EVENTS_MAX.sentence()],
+  EVENTS_PER_TEST: [
     () => ofReport(goTest, event('{"Action":"output"}\n'.repeat(600_000))),
-    UPLOAD_LIMITS.GO_EVENTS_PER_TEST.sentence(),
+    UPLOAD_LIMITS.EVENTS_PER_TEST.sentence(),
   ],
-  GO_LINE_BYTES_MAX: [
+  LINE_BYTES_MAX: [
     () => warning(parse(goTest, event(`{"Action":"output","Output":"${'x'.repeat(4 << 20)}"}`))),
-    UPLOAD_LIMITS.GO_LINE_BYTES_MAX.sentence('1 line'),
+    UPLOAD_LIMITS.LINE_BYTES_MAX.sentence('1 line'),
   ],
   JSON_PARTS_MAX: [
     () => ofReport(playwright, `{"suites":[${'1,'.repeat(1_500_000)}1]}`),

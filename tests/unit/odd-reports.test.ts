@@ -273,9 +273,9 @@ test.each([
 
 test.each([
   ['<testrun name="x" tests="7"><testsuite/></testrun>', 'an export of Eclipse or IntelliJ'],
-  ['<test-run/>', 'a report of NUnit'],
-  ['<assemblies/>', 'a report of xUnit.net'],
-  ['<TestRun/>', 'TRX, which has its own address'],
+  ['<test-run/>', 'in the format NUnit XML, which has its own address, …/nunit'],
+  ['<assemblies/>', 'in the format xUnit.net XML, which has its own address, …/xunit'],
+  ['<TestRun/>', 'TRX, which has its own address, …/trx'],
   ['<html/>', 'a web page'],
 ])('%s is refused with a hint what it is', async (xml, hint) => {
   await expect(parseXml(xml)).rejects.toThrow(hint);

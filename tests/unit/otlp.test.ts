@@ -301,7 +301,7 @@ describe('spans that are no tests', () => {
     const upload = await parseSpans({ spans: [session, other] });
     expect([upload.runs, upload.rejections]).toEqual([[], []]);
     expect(upload.warnings).toEqual([
-      'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case',
+      'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case, or with test.case.name',
     ]);
   });
   test('a refused test is not called no test', async () => {
@@ -313,5 +313,41 @@ describe('spans that are no tests', () => {
     expect(await parseOtlp(new Uint8Array(), 'protobuf')).toEqual(nothing);
     expect(await parseOtlp(Buffer.from('{}'), 'json')).toEqual(nothing);
     expect(await parseOtlp(Buffer.from('{"resourceSpans":[]}'), 'json')).toEqual(nothing);
+  });
+});
+
+describe("spans of OpenTelemetry's own conventions", () => {
+  const plain = { 'test.scope': undefined };
+  test('are tests by test.case.name, without anything of ours', async () => {
+    const upload = await parseSpans({
+      resource: { 'service.name': 'shop' },
+      spans: [
+        { name: 'run', attributes: { ...plain, 'test.run.id': '7' } },
+        { name: 'suite', attributes: { ...plain, 'test.suite.name': 'cart', 'test.suite.run.status': 'failure' } },
+        {
+          name: 'test adds',
+          attributes: {
+            ...plain,
+            'test.case.name': 'shop.Cart.adds',
+            'test.suite.name': 'cart',
+            'test.case.result.status': 'pass',
+          },
+        },
+        {
+          name: 'test sums',
+          status: 'error',
+          attributes: { ...plain, 'test.case.name': 'shop.Cart.sums', 'test.case.result.status': 'fail' },
+          exceptionEvent: { 'exception.type': 'AssertionError', 'exception.message': 'no sum' },
+        },
+      ],
+    });
+    expect(statusesOf(upload)).toEqual({ 'shop.Cart.adds': 'passed', 'shop.Cart.sums': 'failed' });
+    expect(executionsOf(upload)[1]?.failures).toMatchObject([{ type: 'AssertionError', message: 'no sum' }]);
+    expect(upload.rejections).toEqual([]);
+  });
+  test('are no tests if another scope says so, and are named by their span if it is case', async () => {
+    const named = (scope: string) => ({ 'test.scope': scope, 'test.case.name': 'shop.Cart.adds' });
+    expect(await executionOfSpan({ name: 'adds', attributes: named('case') })).toMatchObject({ name: 'adds' });
+    expect(executionsOf(await parseSpans({ spans: [{ attributes: named('session') }] }))).toEqual([]);
   });
 });

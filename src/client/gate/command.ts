@@ -101,6 +101,7 @@ async function gate(
     },
     flags.excuse,
   );
+  const notices = await Promise.all(leftOut.map((file) => leftOutSentence(file, format, process.cwd())));
   const result: GateResult = {
     decision,
     tests: reports.tests,
@@ -109,7 +110,7 @@ async function gate(
       ...reports.troubles,
       ...stale.map((file) => `${file} was not written by this command, and does not count.`),
     ],
-    notices: [...leftOut.map((file) => leftOutSentence(file, format)), ...consulted.notices],
+    notices: [...notices, ...consulted.notices],
     uploads: consulted.uploads,
   };
   process.exitCode = decision.code;

@@ -4,10 +4,13 @@ import type { ReportFormat } from '../../formats/format.ts';
 import { CODE_CRASHED_MIN } from './decision.ts';
 
 /**
- * `dotnet test` ends with 2 where tests run on Microsoft.Testing.Platform, Robot Framework with the number of failed tests.
+ * `dotnet test` ends with 2 where tests run on Microsoft.Testing.Platform, `bazel test` with 3, Robot Framework with the
+ * number of failed tests.
  */
 const BY_FORMAT: Readonly<Record<string, readonly number[]>> = {
   trx: [1, 2],
+  xunit: [1, 2],
+  bazel: [3],
   robot: Array.from({ length: CODE_CRASHED_MIN - 1 }, (_, i) => i + 1),
 };
 const USUAL: readonly number[] = [1];

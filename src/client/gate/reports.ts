@@ -50,7 +50,8 @@ const RUN = runSchema.parse({ pipeline_name: 'gate', job_name: 'gate', run_id: '
 
 async function readReport(format: ReportFormat, file: string): Promise<ReadReports> {
   const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX });
-  await format.parse(await readBody(format, file), report);
+  const { readReport: readAs } = await import('../../formats/recognise.ts');
+  await readAs(format, await readBody(format, file), report);
   const { runs, rejections, warnings } = report.toUpload(RUN, undefined);
   const executions = runs.flatMap((run) => run.executions);
   const failed = executions

@@ -1,11 +1,9 @@
 /** Reads `go test -json` line by line. Other output in the same file is ignored. */
 import { z } from 'zod';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
-import { GO_EVENTS_MAX, GO_EVENTS_PER_TEST, GO_LINE_BYTES_MAX } from '../../domain/limits.ts';
-import { UploadTooLarge } from '../errors.ts';
+import { LINE_BYTES_MAX } from '../../domain/limits.ts';
+import { EventCount, eachLine } from '../lines.ts';
 import { counted, type Report } from '../report.ts';
-import { TimeSlice } from '../time-slice.ts';
-import { asUtf8, NEWLINE } from '../utf8.ts';
 
 const eventSchema = z.object({
   Time: z.string().optional(),
@@ -31,8 +29,6 @@ const ACTIONS: ReadonlySet<string> = new Set(
 /** How an event begins. What a test printed without a line break may stand before it. */
 const EVENT_STARTS = ['{"Time":', '{"Action":', '{"ImportPath":'].map((text) => Buffer.from(text));
 
-const LINES_PER_CLOCK_READING = 256;
-
 export interface ReadEvents {
   eventCount: number;
   /** The number of the last line if the event there is incomplete; else null. */
@@ -44,31 +40,24 @@ export async function readEvents(
   read: (event: GoEvent) => void,
   report: Report,
 ): Promise<ReadEvents> {
-  const bytes = bufferOf(asUtf8(body, report));
-  const slice = new TimeSlice();
-  let eventCount = 0;
+  const events = new EventCount(report);
   let unreadableCount = 0;
   let cutAtLine: number | null = null;
-  let line = 0;
-  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
-    end = bytes.indexOf(NEWLINE, start);
-    const isWhole = end >= 0;
-    if (!isWhole) end = bytes.length;
-    if (++line % LINES_PER_CLOCK_READING === 0 && slice.isUsedUp()) await slice.yieldToOthers();
+  await eachLine(body, report, ({ bytes, start, end, number, isWhole }) => {
     // Anything else is output of a build, of `go: downloading`, of a shell, or of a program that logs in JSON.
     const at = bytes[start] === OPEN_BRACE ? start : startOfEvent(bytes.subarray(start, end), start);
-    if (at < 0) continue;
-    const event = end - at > GO_LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', at, end));
-    if (event === 'foreign') continue;
+    if (at < 0) return;
+    const event = end - at > LINE_BYTES_MAX ? null : eventOf(bytes.toString('utf8', at, end));
+    if (event === 'foreign') return;
     if (event) {
-      if (++eventCount > GO_EVENTS_MAX + report.testCount * GO_EVENTS_PER_TEST)
-        throw new UploadTooLarge(UPLOAD_LIMITS.GO_EVENTS_MAX.sentence());
+      events.add();
       read(event);
     } else if (isWhole) unreadableCount++;
-    else cutAtLine = line;
-  }
+    else cutAtLine = number;
+  });
+  const eventCount = events.count;
   if (unreadableCount > 0 && eventCount > 0)
-    report.warnOfTrouble(UPLOAD_LIMITS.GO_LINE_BYTES_MAX.sentence(counted(unreadableCount, 'line')));
+    report.warnOfTrouble(UPLOAD_LIMITS.LINE_BYTES_MAX.sentence(counted(unreadableCount, 'line')));
   return { eventCount, cutAtLine };
 }
 
@@ -96,5 +85,4 @@ export const isEvent = (value: unknown): boolean => ACTIONS.has(eventSchema.safe
 /** An event that is not as Go writes it still has an action. */
 const actionSchema = z.object({ Action: z.unknown() }).refine(({ Action }) => Action !== undefined);
 
-const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);
 const OPEN_BRACE = 0x7b;

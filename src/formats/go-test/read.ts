@@ -1,5 +1,5 @@
 /** The parser of `go test -json`. */
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { isOtherJson } from '../other-json.ts';
 import { isEvent, readEvents } from './events.ts';
@@ -9,7 +9,7 @@ export const readGoTest: ReportFormat['parse'] = async (body, report) => {
   const go = new GoReport(report);
   const { eventCount, cutAtLine } = await readEvents(body, (event) => go.read(event), report);
   if (eventCount === 0)
-    throw new InvalidUpload('The body is not a `go test -json` report: it holds no event. Was -json left out?');
+    throw new WrongFormat('The body is not a `go test -json` report: it holds no event. Was -json left out?');
   go.finish(cutAtLine);
 };
 

@@ -1,5 +1,5 @@
 /** The parser of the report of Playwright's JSON reporter. */
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { type JsonVisitor, readJson } from '../json.ts';
 import { isOtherJson } from '../other-json.ts';
@@ -10,7 +10,7 @@ export const readPlaywright: ReportFormat['parse'] = async (body, report) => {
   const visitor = new PlaywrightVisitor(report);
   const breakage = await readJson(await withoutPreamble(asUtf8(body, report)), visitor);
   if (!visitor.isPlaywright)
-    throw new InvalidUpload(
+    throw new WrongFormat(
       `The body is not a Playwright JSON report: ${breakage === null ? 'it has no suites' : `it ${breakage}`}.`,
     );
   if (breakage !== null) report.warnOfBreak(breakage);

@@ -5,6 +5,7 @@
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { TRX_DEFINITIONS_MAX } from '../../domain/limits.ts';
 import type { Status } from '../../domain/status.ts';
+import { countOf, failureOf, nameOf, parseTime } from '../dotnet.ts';
 import { UploadTooLarge } from '../errors.ts';
 import { LongText } from '../long-text.ts';
 import { counted, type Report, TOO_LONG_NAME } from '../report.ts';
@@ -12,10 +13,8 @@ import { parseSeconds } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { XmlAttributes, XmlHandler } from '../xml.ts';
 import { withoutAssembly } from './class-name.ts';
-import { failureOf } from './failure.ts';
 import { statusOf } from './outcome.ts';
 import { type FailedResults, saysOnlyThatTestsFailed } from './run-errors.ts';
-import { parseTime } from './time.ts';
 
 const RESULTS: ReadonlySet<string> = new Set([
   'UnitTestResult',
@@ -253,15 +252,9 @@ export class TrxHandler implements XmlHandler {
   }
 }
 
-/** xUnit includes the class in the name; MSTest and NUnit do not. */
-const nameOf = (ownName: string, className: string): string =>
-  className === '' || ownName.startsWith(`${className}.`) ? ownName : `${className}.${ownName}`;
-
 /** xUnit shows a name with line breaks like this in an error of the run. */
 const onOneLine = (name: string): string =>
   name.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
-
-const countOf = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
 
 /** `executor://mstestadapter/v2` → `mstest`; null for an unknown adapter. */
 function frameworkOf(adapter = ''): string | null {

@@ -1,7 +1,7 @@
 /**
- * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name; sessions and
- * suites are skipped, and a warning says so if there is no test at all. The source of an execution is its trace, and its
- * key is its span.
+ * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name, or one of
+ * OpenTelemetry's own conventions, with `test.case.name`. Sessions and suites are skipped, and a warning says so if there
+ * is no test at all. The source of an execution is its trace, and its key is its span.
  */
 import type { Status } from '../../domain/status.ts';
 import { UploadCollector } from '../../formats/collect.ts';
@@ -48,7 +48,8 @@ async function decodeAllProtobuf(body: Uint8Array, tests: TestSpans): Promise<vo
   }
 }
 
-const NO_TEST = 'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case';
+const NO_TEST =
+  'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case, or with test.case.name';
 
 /** Collects the tests among the spans. */
 class TestSpans {
@@ -71,15 +72,16 @@ class TestSpans {
       return;
     }
     const attributes = new Attributes(span.attributes, group.resource);
-    if (attributes.text('test.scope') !== 'case') return;
+    const name = testNameOf(span, attributes);
+    if (name === null) return;
     this.#hasTest = true;
-    if (span.name === '') this.#collector.reject('the span has no name, so the test has none', '');
-    else if (!hasIds(span)) this.#collector.reject('the span has no valid trace id and span id', span.name);
+    if (name === '') this.#collector.reject('the span has no name, so the test has none', '');
+    else if (!hasIds(span)) this.#collector.reject('the span has no valid trace id and span id', name);
     else {
       if (hasUnknownStatus(attributes)) this.#collector.warn(UNKNOWN_STATUS);
       const run = this.#runOf(span, attributes, group);
       const duration = durationSecondsOf(span, group.scope, attributes);
-      this.#collector.add(run, executionOf(span, attributes, run.run.framework, duration));
+      this.#collector.add(run, executionOf(span, name, attributes, run.run.framework, duration));
     }
   }
 
@@ -101,6 +103,16 @@ class TestSpans {
   }
 }
 
+/**
+ * Null for any other span. Spans of OpenTelemetry's conventions are named as their runner likes, and have the
+ * qualified name of the test in an attribute; suites and runs do not have it.
+ */
+function testNameOf(span: Span, attributes: Attributes): string | null {
+  const scope = attributes.text('test.scope');
+  if (scope !== null) return scope === 'case' ? span.name : null;
+  return span.attributes.get('test.case.name') ?? null;
+}
+
 const UNKNOWN_STATUS =
   "A test.case.result.status is none of passed, failed and skipped, nor OpenTelemetry's pass and fail: the status of the span decided instead";
 
@@ -112,6 +124,7 @@ function hasIds({ traceId, spanId }: Span): boolean {
 
 function executionOf(
   span: Span,
+  name: string,
   attributes: Attributes,
   framework: string | null,
   durationSeconds: number,
@@ -124,7 +137,7 @@ function executionOf(
   return {
     source: span.traceId,
     key: span.spanId,
-    name: span.name,
+    name,
     status,
     durationSeconds,
     finishedAtMs: span.endNs === 0n ? null : Number(span.endNs / NANOSECONDS_PER_MS),

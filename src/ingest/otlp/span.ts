@@ -51,6 +51,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'exception.stacktrace',
   'exception.type',
   'test.case.result.status',
+  'test.case.name',
   'test.scope',
 ]);
 

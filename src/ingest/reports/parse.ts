@@ -5,6 +5,7 @@ import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import { mergeRejections } from '../../domain/rejections.ts';
 import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
 import type { ReportFormat } from '../../formats/format.ts';
+import { readReport } from '../../formats/recognise.ts';
 import { Report } from '../../formats/report.ts';
 import type { ParsedUpload } from '../../formats/upload.ts';
 import type { ReportFile } from './files.ts';
@@ -69,7 +70,7 @@ export async function parseReport(
   { run, reportName, executionsMax = UPLOAD_EXECUTIONS_MAX, startedAtMs }: ReportOptions,
 ): Promise<ParsedUpload> {
   const report = new Report({ source: sourceOf(format, run, reportName), executionsMax });
-  await format.parse(body, report);
+  await readReport(format, body, report);
   return report.toUpload(run, startedAtMs);
 }
 
