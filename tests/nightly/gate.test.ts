@@ -59,7 +59,7 @@ test.each(RUNTIMES)(
         });
         const evidence = {
           command: { code, signal: null },
-          // Those of `gateJobs`.
+          // The jobs of `gateJobs`.
           failureCodes: [1, 7],
           tests: rows.length + passed.length,
           hasTrouble: false,
