@@ -1,5 +1,6 @@
 /** The trail: every operation that changes something leaves an entry with who did it, and so do commands on the server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { z } from 'zod';
 import { KeyRateLimit } from '../../src/access/key-rate-limit.ts';
 import { byService } from '../../src/domain/audit.ts';
@@ -67,7 +68,7 @@ async function signIn(app: TestApp, key: string): Promise<string> {
   return response.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
-/** What each operation that changes something is asked to do, and the action that the trail has of it. */
+/** A request to each operation that changes something, and the action that the trail has of it. */
 const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
   'POST /v1/session': { action: 'session.begin', act: () => signIn(service, me.key) },
   'DELETE /v1/session': {
@@ -153,16 +154,8 @@ const UPLOAD = 'what it sends has a receipt, and changes nothing that people dec
 const SILENT: Record<string, string> = {
   'POST /v1/ci/:owner/repositories/:repository/traces': UPLOAD,
   'POST /v1/repos/:owner/:repository/ci/traces': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/junit': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/playwright': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/go-test': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/trx': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/cucumber': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/tap': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/nunit': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/xunit': UPLOAD,
-  'POST /v1/ci/:owner/repositories/:repository/bazel': UPLOAD,
-  'POST /v1/auth/ci': 'a rule gives the key, for an hour, to the job that the token names; its log line has the key',
+  ...Object.fromEntries(FORMATS.map(({ name }) => [`POST /v1/ci/:owner/repositories/:repository/${name}`, UPLOAD])),
+  'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',
   'PATCH /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
