@@ -2,7 +2,7 @@
 import { type Belief, type BeliefAt, evidenceInRow, type WeighedPlace } from './belief.ts';
 import { breakerOf, type Cause, causeOf, foldBelief, foldContradiction, type WeighedExecution } from './belief-fold.ts';
 import type { Contradiction } from './contradictions.ts';
-import { isTrouble, type JudgedExecution, type Position } from './execution.ts';
+import { comparePositions, isTrouble, type JudgedExecution, type Position } from './execution.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import type { Health } from './status.ts';
 
@@ -13,6 +13,12 @@ export interface BeliefChange {
   after: Health;
   /** The first failure of the episode that begins; null on recovery, and when a pass shows what was believed before. */
   beginning: WeighedPlace | null;
+}
+
+/** Where a course starts, or could be continued. */
+export interface CourseStart extends BeliefAt {
+  /** See {@link BeliefCourse.flakyForGood}: at least those that are {@link undecided}. */
+  flakyForGood?: ReadonlySet<string>;
 }
 
 export class BeliefCourse {
@@ -34,11 +40,14 @@ export class BeliefCourse {
   readonly #flakyForGood = new Set<string>();
   /** The cause of the break, if the failures since the last pass are one. */
   #breaker: Cause = 'commit';
+  readonly #keptAt: Position | undefined;
+  #kept: CourseStart | undefined;
 
-  /** @param start `flakyForGood`: of the course that led there, at least those that are {@link undecided} */
-  constructor(start: BeliefAt & { flakyForGood?: ReadonlySet<string> }) {
+  /** @param start `keptAt`: where {@link kept} is */
+  constructor(start: CourseStart & { keptAt?: Position | undefined }) {
     this.belief = start.belief;
     this.at = start.at;
+    this.#keptAt = start.keptAt;
     for (const executionId of start.flakyForGood ?? []) this.#addForGood(executionId);
     this.#noteFlaky();
   }
@@ -46,6 +55,16 @@ export class BeliefCourse {
   /** Ids of executions that count as flaky whatever follows: their source says so, or newer evidence has taken their place. */
   get flakyForGood(): ReadonlySet<string> {
     return this.#flakyForGood;
+  }
+
+  /** The course as it was after `keptAt`, if anything came since, or as it is: another one can start there. */
+  get kept(): CourseStart {
+    return this.#kept ?? this.#here();
+  }
+
+  #here(): CourseStart {
+    const undecidedIds = new Set(undecided(this.belief).map(({ executionId }) => executionId));
+    return { at: this.at, belief: this.belief, flakyForGood: undecidedIds.intersection(this.#flakyForGood) };
   }
 
   #addForGood(executionId: string): void {
@@ -77,6 +96,7 @@ export class BeliefCourse {
   }
 
   #moveTo(next: Belief, at: Position, failure: WeighedPlace | undefined, isContradiction = false): void {
+    if (this.#keptAt && !this.#kept && comparePositions(at, this.#keptAt) > 0) this.#kept = this.#here();
     const before = this.belief;
     this.belief = next;
     this.at = at;

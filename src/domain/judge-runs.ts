@@ -59,6 +59,8 @@ export interface IdentityToJudge {
   contradictions: readonly Contradiction[];
   /** Ids of executions up to `at`: see `BeliefCourse`. */
   flakyForGood?: ReadonlySet<string>;
+  /** Where the course is kept: see `BeliefCourse`. */
+  keptAt?: Position | undefined;
 }
 
 export interface Judging {

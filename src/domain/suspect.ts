@@ -9,10 +9,8 @@
  * there is *too late*: the caller judges the suspect again from the stored executions.
  */
 import type { BeliefAt } from './belief.ts';
-import { type BeliefCourse, undecided } from './belief-course.ts';
-import type { Contradiction } from './contradictions.ts';
+import { type BeliefCourse, type CourseStart, undecided } from './belief-course.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position } from './execution.ts';
-import { followCourse, type KnownRuns } from './judge-runs.ts';
 import { hasOnlyPassed, passedOnly } from './only-passed.ts';
 import { DAY_MS } from './time.ts';
 
@@ -46,12 +44,15 @@ export const beliefOfPasses = ({ passes, at, commit }: CountedPasses): BeliefAt 
   passes === 0 || at === null ? undefined : { at, belief: passedOnly(passes, commit) };
 
 /** The suspect before anything is folded. */
-export const newSuspect = (before: BeliefAt, recent: readonly JudgedExecution[] = []): Suspect => ({
-  before,
+export const newSuspect = (
+  { at, belief, flakyForGood = new Set() }: CourseStart,
+  recent: readonly JudgedExecution[] = [],
+): Suspect => ({
+  before: { at, belief },
   recent: recent.toSorted(comparePositions),
-  after: before,
+  after: { at, belief },
   flaky: new Set(),
-  flakyForGood: new Set(),
+  flakyForGood,
 });
 
 /**
@@ -92,47 +93,36 @@ export function openExecutions({ before, recent }: Pick<Suspect, 'before' | 'rec
   return open;
 }
 
-/** Where the suspect ran, and what is known around it. */
-export interface SuspectContext {
-  /** `jobKey` of it. */
-  job: string;
-  contradictions: readonly Contradiction[];
-  runs: KnownRuns;
+/** How many of these are too old for `recent`, or too many: they move into `before`. */
+function leaving(recent: readonly JudgedExecution[]): number {
+  const oldest = (recent.at(-1)?.finishedAt ?? 0) - RECENT_MS;
+  let cut = Math.max(0, recent.length - RECENT_MAX);
+  while (cut < recent.length && (recent[cut]?.finishedAt ?? 0) < oldest) cut++;
+  return cut;
 }
+
+/** A suspect as its course begins: from `before`, kept where the next `before` will be. */
+export const startOf = ({ before, recent, flakyForGood }: Suspect) => ({
+  ...before,
+  executions: recent,
+  flakyForGood,
+  keptAt: recent[leaving(recent) - 1],
+});
 
 /**
  * The suspect once its course is known: what is too old for `recent` moves into `before`.
  *
- * @param course from `before` to the end
+ * @param course from {@link startOf} to the end
  */
-export function afterCourse(
-  { before, recent, flakyForGood }: Suspect,
-  course: BeliefCourse,
-  { job, contradictions, runs }: SuspectContext,
-): Suspect {
-  const after = { at: course.at, belief: course.belief };
-  const oldest = (recent.at(-1)?.finishedAt ?? 0) - RECENT_MS;
-  let cut = Math.max(0, recent.length - RECENT_MAX);
-  while (cut < recent.length && (recent[cut]?.finishedAt ?? 0) < oldest) cut++;
-  const last = recent[cut - 1];
-  if (!last) return { before, recent, after, flaky: openIn({ before, recent }, course.flaky), flakyForGood };
-  const moved = followCourse(
-    {
-      ...before,
-      place: job,
-      executions: recent.slice(0, cut),
-      contradictions: contradictions.filter(({ at }) => comparePositions(at, last) <= 0),
-      flakyForGood,
-    },
-    runs,
-  );
-  const kept = { before: { at: moved.at, belief: moved.belief }, recent: recent.slice(cut) };
-  const undecidedIds = new Set(undecided(moved.belief).map(({ executionId }) => executionId));
+export function afterCourse({ before, recent, flakyForGood }: Suspect, course: BeliefCourse): Suspect {
+  const cut = leaving(recent);
+  const start = cut === 0 ? { ...before, flakyForGood } : course.kept;
+  const kept = { before: { at: start.at, belief: start.belief }, recent: recent.slice(cut) };
   return {
     ...kept,
-    after,
+    after: { at: course.at, belief: course.belief },
     flaky: openIn(kept, course.flaky),
-    flakyForGood: undecidedIds.intersection(moved.flakyForGood),
+    flakyForGood: start.flakyForGood ?? new Set(),
   };
 }
 

@@ -4,15 +4,15 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
-import { undecided } from '../domain/belief-course.ts';
+import { unknownBelief } from '../domain/belief.ts';
+import type { CourseStart } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { withoutGroupMonth } from '../domain/failure-group.ts';
 import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { endOfMonth, monthOf } from '../domain/retention.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { JUDGING_KINDS } from '../domain/stale.ts';
-import { openExecutions, type Suspect } from '../domain/suspect.ts';
+import { newSuspect, openExecutions, type Suspect } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { readBaselines, writeBaselines } from '../postgres/baselines.ts';
@@ -106,7 +106,11 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
   await writeBaselines(
     tx,
     repositoryId,
-    [...ends].map(([key, { belief, ...identity }]) => ({ ...identityOf(identity), belief, hasRun: stored.has(key) })),
+    [...ends].map(([key, { end, ...identity }]) => ({
+      ...identityOf(identity),
+      belief: { at: end.at, belief: end.belief },
+      hasRun: stored.has(key),
+    })),
   );
   const names = new Map((await readTests(tx, repositoryId, testIds)).map(({ testId, name }) => [testId, name]));
   const kept = new Map([...stored].map(([key, one]) => [key, withoutMonth(one, names.get(one.testId) ?? '', month)]));
@@ -115,7 +119,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
   const suspects = (await readSuspects(tx, repositoryId, testIds)).map(({ suspect, ...identity }) => {
     const key = identityKey(identity);
     const end = ends.get(key);
-    return recordOf({ ...identity, suspect: end ? movedTo(end, suspect) : suspect }, seen.has(key), leaving);
+    return recordOf({ ...identity, suspect: end ? movedTo(end.end, suspect) : suspect }, seen.has(key), leaving);
   });
   await writeSuspects(tx, repositoryId, suspects);
   const groups = (await readFailureGroups(tx, repositoryId, testIds)).flatMap((group) => {
@@ -128,8 +132,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
 
 /** The belief about an identity at the end of the month. */
 interface EndOfMonth extends Identity {
-  belief: BeliefAt;
-  flakyForGood: ReadonlySet<string>;
+  end: CourseStart;
 }
 
 async function endsOfMonth(
@@ -155,26 +158,19 @@ async function endsOfMonth(
         },
         runs,
       );
-      const belief = { at: course.at, belief: course.belief };
-      return [key, { ...identity, belief, flakyForGood: course.flakyForGood }];
+      return [key, { ...identity, end: course.kept }];
     }),
   );
 }
 
 /** Nothing may start from before the baseline: the executions of that time have left. */
-function movedTo({ belief: end, flakyForGood }: EndOfMonth, suspect: Suspect): Suspect {
+function movedTo(end: CourseStart, suspect: Suspect): Suspect {
   const { at } = end;
   if (at === null || (suspect.before.at !== null && comparePositions(suspect.before.at, at) >= 0)) return suspect;
-  const moved = {
-    ...suspect,
-    before: end,
-    recent: suspect.recent.filter((one) => comparePositions(one, at) > 0),
-  };
+  const moved = newSuspect(
+    end,
+    suspect.recent.filter((one) => comparePositions(one, at) > 0),
+  );
   const open = new Set(openExecutions(moved).keys());
-  const undecidedIds = new Set(undecided(end.belief).map(({ executionId }) => executionId));
-  return {
-    ...moved,
-    flaky: open.intersection(suspect.flaky),
-    flakyForGood: undecidedIds.intersection(flakyForGood),
-  };
+  return { ...moved, after: suspect.after, flaky: open.intersection(suspect.flaky) };
 }

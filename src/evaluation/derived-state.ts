@@ -10,7 +10,7 @@ import { IdentityTally } from '../domain/identity-tally.ts';
 import { followCourse, type KnownRuns, runNameOf } from '../domain/judge-runs.ts';
 import { hasOnlyPassed } from '../domain/only-passed.ts';
 import type { Health } from '../domain/status.ts';
-import { afterCourse, newSuspect, type Suspect } from '../domain/suspect.ts';
+import { afterCourse, newSuspect, type Suspect, startOf } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
 import { type IdentitySummary, summaryOf } from '../domain/test-state.ts';
 import type { Baseline } from '../postgres/baselines.ts';
@@ -75,7 +75,7 @@ export function deriveState(
       summary: summaryOf(executions, newest),
       counts: { ...countsOf(name, known), newest },
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
-      suspect: isSuspect(known) ? suspectOf(known, course, { runs, isFlakyDetectionEnabled }) : undefined,
+      suspect: isSuspect(known) ? suspectOf(known, course, isFlakyDetectionEnabled) : undefined,
     });
     for (const change of shownChanges(course.changes, isFlakyDetectionEnabled))
       derived.changes.push({ ...identity, ...change });
@@ -95,27 +95,29 @@ interface KnownIdentity extends Identity {
 }
 
 const courseOf = (known: KnownIdentity, runs: KnownRuns): BeliefCourse =>
-  followCourse({ ...known.baseline, ...known, place: jobKey(known) }, runs);
+  followCourse({ ...known, ...startOf(beginOf(known)), place: jobKey(known) }, runs);
+
+/** As if all of its retained executions were recent. */
+function beginOf({ baseline, executions }: KnownIdentity): Suspect {
+  const isNew = (at: Position): boolean => baseline.at === null || comparePositions(at, baseline.at) > 0;
+  return newSuspect(
+    baseline,
+    executions.filter((one) => one.status !== 'skipped' && isNew(one)),
+  );
+}
 
 /** Whether it has failed, passed only after failed attempts, or been contradicted. */
 const isSuspect = ({ baseline, executions, contradictions }: KnownIdentity): boolean =>
   contradictions.length > 0 || executions.some(isTrouble) || (baseline.at !== null && !hasOnlyPassed(baseline.belief));
 
+function suspectOf(known: KnownIdentity, course: BeliefCourse, isFlakyDetectionEnabled: boolean): Suspect {
+  const suspect = afterCourse(beginOf(known), course);
+  return isFlakyDetectionEnabled ? suspect : { ...suspect, flaky: new Set() };
+}
+
 interface SuspectOptions {
   runs: KnownRuns;
   isFlakyDetectionEnabled: boolean;
-}
-
-function suspectOf(
-  known: KnownIdentity,
-  course: BeliefCourse,
-  { runs, isFlakyDetectionEnabled }: SuspectOptions,
-): Suspect {
-  const { baseline, executions, contradictions } = known;
-  const isNew = (at: Position): boolean => baseline.at === null || comparePositions(at, baseline.at) > 0;
-  const recent = executions.filter((one) => one.status !== 'skipped' && isNew(one));
-  const suspect = afterCourse(newSuspect(baseline, recent), course, { job: jobKey(known), contradictions, runs });
-  return isFlakyDetectionEnabled ? suspect : { ...suspect, flaky: new Set() };
 }
 
 /** An identity that has never run on the default branch: pull requests have shown something of it. */
@@ -123,10 +125,10 @@ export const unseenSuspect = (
   identity: Identity,
   baseline: BeliefAt,
   contradictions: readonly Contradiction[],
-  options: SuspectOptions,
+  { runs, isFlakyDetectionEnabled }: SuspectOptions,
 ): Suspect => {
   const known = { ...identityOf(identity), baseline, executions: [], contradictions };
-  return suspectOf(known, courseOf(known, options.runs), options);
+  return suspectOf(known, courseOf(known, runs), isFlakyDetectionEnabled);
 };
 
 function countsOf(

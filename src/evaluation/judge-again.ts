@@ -9,7 +9,6 @@
  */
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { unknownBelief } from '../domain/belief.ts';
-import { undecided } from '../domain/belief-course.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { newSuspect, openExecutions, reachesBackTo, type Suspect, withExecutions } from '../domain/suspect.ts';
@@ -25,7 +24,7 @@ import {
 } from '../postgres/contradictions.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { countExecutions } from '../postgres/identities.ts';
-import { findStoredRuns, nameOfRun, type PullRun, readRuns, readRunsOn } from '../postgres/judged-runs.ts';
+import { findRuns, nameOfRun, type PullRun, readRuns, readRunsOn } from '../postgres/judged-runs.ts';
 import { readPartsOf } from '../postgres/partitions.ts';
 import { readSuspects } from '../postgres/suspects.ts';
 import { Contents } from './contents.ts';
@@ -224,18 +223,11 @@ async function suspectsBefore(
       },
       runs,
     );
-    const before = { at: course.at, belief: course.belief };
-    const start = newSuspect(
-      before,
+    const suspect = newSuspect(
+      course.kept,
       history.filter(({ finishedAt }) => finishedAt >= span.from),
     );
-    const undecidedIds = new Set(undecided(before.belief).map(({ executionId }) => executionId));
-    const suspect = {
-      ...start,
-      flaky: openExecutionsOf(start, flaky),
-      flakyForGood: undecidedIds.intersection(course.flakyForGood),
-    };
-    return { ...identityOf(identity), suspect };
+    return { ...identityOf(identity), suspect: { ...suspect, flaky: openExecutionsOf(suspect, flaky) } };
   });
 }
 
@@ -264,7 +256,7 @@ async function readMeaningsOf(
   const places = new Map(executions.filter(isTrouble).map((one) => [nameOfRun(runPlaceOf(one)), runPlaceOf(one)]));
   const commits = new Set(contradictions.map(({ failure }) => failure.commit));
   const runs = [
-    ...(await findStoredRuns(tx, repositoryId, [...places.values()])),
+    ...(await findRuns(tx, repositoryId, [...places.values()])),
     ...(await readRunsOn(tx, repositoryId, [...commits])),
   ];
   return new Map(runs.map((run) => [nameOfRun(run), run]));

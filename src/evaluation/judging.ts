@@ -12,16 +12,17 @@
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { judgeRuns, type KnownRuns, type RunJudgement } from '../domain/judge-runs.ts';
+import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
-import { reachesBackTo, type Suspect } from '../domain/suspect.ts';
+import { reachesBackTo, type Suspect, startOf } from '../domain/suspect.ts';
 import { type Identity, identityIn, identityKey, identityOf, jobKey, testIdIn } from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
-import { type IdentifiedContradiction, readContradictions } from '../postgres/contradictions.ts';
+import { type IdentifiedContradiction, readContradictionsFrom } from '../postgres/contradictions.ts';
 import {
-  findStoredRuns,
+  findRuns,
   nameOfRun,
+  type PastRun,
   type RunPlace,
   readRecentRuns,
   readRuns,
@@ -38,8 +39,6 @@ export interface JudgedSuspect extends Identity {
   /** The suspect before it was judged, with all of its executions. */
   suspect: Suspect;
   course: BeliefCourse;
-  /** All of the identity, whether the course has taken them in or not. */
-  contradictions: readonly IdentifiedContradiction[];
 }
 
 export interface JudgingResult {
@@ -47,17 +46,15 @@ export interface JudgingResult {
   suspects: ReadonlyMap<string, JudgedSuspect>;
   /** Runs that are to be written. */
   runs: readonly StoredRun[];
-  /** The meaning of every run that a suspect names. */
-  meanings: KnownRuns;
 }
 
 export class Judging {
   readonly #suspects = new Map<string, Identity & { suspect: Suspect }>();
   /** By `identityKey`. */
   readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
-  /** By name: those that are judged, and earlier ones that suspects name. */
+  /** By name: those that are judged, and what earlier ones mean that suspects name. */
   readonly #judged: ReadonlyMap<string, RunUnderJudgement>;
-  readonly #earlier = new Map<string, RunUnderJudgement>();
+  readonly #earlier = new Map<string, Pick<PastRun, 'meaning'>>();
   /** Names of runs, commits and identities that were asked for. */
   readonly #asked = new Set<string>();
   #staleSince = Number.POSITIVE_INFINITY;
@@ -113,8 +110,7 @@ export class Judging {
   addMember(run: RunUnderJudgement, key: string): void {
     if (run.members.has(key)) return;
     run.members.set(key, undefined);
-    const known = this.#suspects.get(key);
-    if (known && !reachesBackTo(known.suspect, run.startedAt)) this.noteStale(testIdIn(key), run.startedAt);
+    this.#askAgain(run, key);
   }
 
   /** A run turned out to have begun earlier: whether its members were healthy is asked for an earlier moment. */
@@ -191,22 +187,20 @@ export class Judging {
       [...this.#suspects].map(([key, { suspect, ...identity }]) => [
         key,
         {
-          ...suspect.before,
+          ...startOf(suspect),
           place: jobKey(identity),
-          executions: suspect.recent.filter(({ finishedAt }) => finishedAt < this.span.to),
           contradictions: (this.#contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < this.span.to),
-          flakyForGood: suspect.flakyForGood,
         },
       ]),
     );
   }
 
   async #readContradictions(): Promise<void> {
-    const due = [...this.#suspects.keys()].filter((key) => !this.#contradictions.has(key));
-    if (due.length === 0) return;
-    const read = await readContradictions(this.tx, this.repositoryId, [...new Set(due.map(testIdIn))]);
+    const due = [...this.#suspects].filter(([key]) => !this.#contradictions.has(key));
+    const starts = due.map(([, { suspect, ...identity }]) => ({ ...identity, start: suspect.before.at }));
+    const read = await readContradictionsFrom(this.tx, this.repositoryId, starts);
     const byIdentity = Map.groupBy(read, identityKey);
-    for (const key of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
+    for (const [key] of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
   }
 
   /** By name, and not by time: in a month, a large repository has tens of thousands of runs in which something failed. */
@@ -228,18 +222,18 @@ export class Judging {
     }
     for (const name of [...places.keys(), ...commits]) this.#asked.add(name);
     const found = [
-      ...(await findStoredRuns(this.tx, this.repositoryId, [...places.values()])),
+      ...(await findRuns(this.tx, this.repositoryId, [...places.values()])),
       ...(await readRunsOn(this.tx, this.repositoryId, [...commits])),
     ];
-    for (const run of found.map((stored) => new RunUnderJudgement(stored)))
-      if (!this.#judged.has(run.name)) this.#earlier.set(run.name, run);
+    for (const run of found) {
+      const name = nameOfRun(run);
+      if (!this.#judged.has(name)) this.#earlier.set(name, run);
+    }
   }
 
   #result(judgements: readonly RunJudgement[], courses: ReadonlyMap<string, BeliefCourse>): JudgingResult {
-    const meanings = new Map<string, Pick<RunJudgement, 'meaning'>>(this.#earlier);
     const runs: StoredRun[] = [];
     for (const judgement of judgements) {
-      meanings.set(judgement.key, judgement);
       const run = this.#judged.get(judgement.key);
       if (!run) continue;
       const stored = run.toStore(judgement, (key) =>
@@ -250,11 +244,9 @@ export class Judging {
     const suspects = new Map(
       [...this.#suspects].flatMap(([key, { suspect, ...identity }]): [string, JudgedSuspect][] => {
         const course = courses.get(key);
-        return course
-          ? [[key, { ...identity, suspect, course, contradictions: this.#contradictions.get(key) ?? [] }]]
-          : [];
+        return course ? [[key, { ...identity, suspect, course }]] : [];
       }),
     );
-    return { suspects, runs, meanings };
+    return { suspects, runs };
   }
 }

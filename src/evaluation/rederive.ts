@@ -142,7 +142,7 @@ async function replaceStates(
       })),
     ),
   );
-  const starts = new Map(identities.map((identity) => [identityKey(identity), identity.baseline.at]));
+  const starts = identities.map(({ baseline, ...identity }) => ({ ...identityOf(identity), start: baseline.at }));
   const known = await readHealthChanges(tx, repositoryId, testIds);
   const changes = derived.flatMap((state) => state.changes);
   await forgetHealthChanges(tx, repositoryId, changesAfter(known, starts));

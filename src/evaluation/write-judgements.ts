@@ -2,16 +2,15 @@
 import { shownChanges, shownHealth } from '../domain/belief-course.ts';
 import { healthConfidence } from '../domain/health-confidence.ts';
 import { afterCourse, flakyChanges, type Suspect } from '../domain/suspect.ts';
-import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
+import { type Identity, identityKey, identityOf } from '../domain/test-identity.ts';
 import { END_OF_TIME } from '../domain/time.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { Executor } from '../postgres/client.ts';
 import { changeFlakyExecutions, type IdentifiedFlakyChange } from '../postgres/flaky-executions.ts';
 import {
-  changesAfter,
   forgetHealthChanges,
   type HealthChangeRecord,
-  readHealthChanges,
+  readChangesAfter,
   writeHealthChanges,
 } from '../postgres/health-changes.ts';
 import { ranAmong } from '../postgres/identities.ts';
@@ -39,24 +38,25 @@ export interface Written {
 export async function writeJudgements(
   tx: Executor,
   repositoryId: string,
-  { suspects, runs, meanings }: JudgingResult,
+  { suspects, runs }: JudgingResult,
   options: WriteOptions,
 ): Promise<Written> {
   await writeMeanings(tx, repositoryId, runs);
   const after = new Map(
     [...suspects].flatMap(([key, judged]): [string, Settled][] => {
-      const { contradictions } = judged;
-      const suspect = afterCourse(judged.suspect, judged.course, {
-        job: jobKey(judged),
-        contradictions,
-        runs: meanings,
-      });
-      return isUnchanged(judged.suspect, suspect) && !options.renewed.has(key)
+      const suspect = afterCourse(judged.suspect, judged.course);
+      return !options.renewed.has(key) && isUnchanged(judged.suspect, suspect)
         ? []
         : [[key, settled(judged, suspect, options)]];
     }),
   );
-  const seen = await ranAmong(tx, repositoryId, [...after.values()]);
+  const isRecent = ({ suspect }: Settled): boolean => suspect.recent.length > 0;
+  const ran = await ranAmong(
+    tx,
+    repositoryId,
+    [...after.values()].filter((one) => !isRecent(one)),
+  );
+  const seen = new Set([...after].flatMap(([key, one]) => (isRecent(one) || ran.has(key) ? [key] : [])));
   await writeSuspects(
     tx,
     repositoryId,
@@ -130,11 +130,8 @@ async function replaceChanges(
   settledOnes: ReadonlyMap<string, Settled>,
   { seen, until = END_OF_TIME }: { seen: ReadonlySet<string>; until?: number },
 ): Promise<ReadonlySet<string>> {
-  const testIds = [...new Set([...settledOnes.values()].map(({ testId }) => testId))];
-  const starts = new Map([...settledOnes].map(([key, { before }]) => [key, before.at]));
-  const known = changesAfter(await readHealthChanges(tx, repositoryId, testIds), starts).filter(
-    ({ at }) => at.finishedAt < until,
-  );
+  const starts = [...settledOnes.values()].map(({ before, ...one }) => ({ ...identityOf(one), start: before.at }));
+  const known = (await readChangesAfter(tx, repositoryId, starts)).filter(({ at }) => at.finishedAt < until);
   const found = recordsOf(
     [...settledOnes].flatMap(([key, { changes }]) => (seen.has(key) ? changes : [])),
     known,

@@ -6,6 +6,15 @@ import { StoreUnavailable } from '../errors.ts';
 import { inChildSpan } from '../observability/tracing.ts';
 import * as tables from './schema.ts';
 
+/**
+ * Lists of numbers and of ids, none of them null: the driver's parser looks at each character of them. Numbers of 8 bytes are
+ * read as float8.
+ */
+const { INT4_LIST, FLOAT8_LIST, UUID_LIST } = { INT4_LIST: 1007, FLOAT8_LIST: 1022, UUID_LIST: 2951 };
+for (const oid of [INT4_LIST, FLOAT8_LIST])
+  pg.types.setTypeParser(oid, (text): unknown => JSON.parse(`[${text.slice(1, -1)}]`));
+pg.types.setTypeParser(UUID_LIST, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',')));
+
 const POOL_CONNECTIONS = 16;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement takes long, and waiting for a lock must not hold a connection forever. */

@@ -8,6 +8,7 @@ import type { Contradiction } from '../domain/contradictions.ts';
 import type { Identity } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
+import { type IdentityStart, startColumns } from './health-changes.ts';
 import { positionColumns, positionOf, positionRow } from './positions.ts';
 import { contradictions, failedCommits } from './schema.ts';
 
@@ -47,6 +48,19 @@ export async function readContradictions(
   const { rows } = await tx.execute(sql`
     select ${columns} from ${contradictions}
     where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
+  return rows.map((found) => row.parse(found));
+}
+
+/** About some identities, from the start of each on, in any order. */
+export async function readContradictionsFrom(
+  tx: Executor,
+  repositoryId: string,
+  starts: readonly IdentityStart[],
+): Promise<IdentifiedContradiction[]> {
+  if (starts.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select ${columns} from ${startColumns(starts)} join ${contradictions} using (test_id, pipeline_name, job_name)
+    where repository_id = ${repositoryId} and at_ms >= from_ms`);
   return rows.map((found) => row.parse(found));
 }
 

@@ -1,10 +1,12 @@
 /** When the health of identities changed. Written by the evaluation, in the transaction of their state. */
-import { and, eq, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { comparePositions, type Position } from '../domain/execution.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { type Identity, identityKey } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { identityKeys } from './identities.ts';
 import { positionColumns, positionOf, positionRow } from './positions.ts';
 import { healthChanges } from './schema.ts';
 
@@ -65,6 +67,9 @@ const row = z
     }),
   );
 
+const columns = sql`test_id, pipeline_name, job_name, ${positionColumns}, before, after, began_execution,
+  began_ms::float8 as began_ms, began_commit, exception_type, pull_request`;
+
 /** Changes of some tests, in order of time. */
 export async function readHealthChanges(
   tx: Executor,
@@ -72,12 +77,77 @@ export async function readHealthChanges(
   testIds: readonly string[],
 ): Promise<HealthChangeRecord[]> {
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, ${positionColumns}, before, after, began_execution,
-      began_ms::float8 as began_ms, began_commit, exception_type, pull_request
-    from ${healthChanges} where repository_id = ${repositoryId} and test_id = any(${sql.param(testIds)}::uuid[])
+    select ${columns} from ${healthChanges}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])
     order by at_ms`);
   return rows.map((found) => row.parse(found));
 }
+
+/** Where the course of an identity starts; null: with its first execution. */
+export interface IdentityStart extends Identity {
+  start: Position | null;
+}
+
+/** Changes of some identities after the start of each. */
+export async function readChangesAfter(
+  tx: Executor,
+  repositoryId: string,
+  starts: readonly IdentityStart[],
+): Promise<HealthChangeRecord[]> {
+  if (starts.length === 0) return [];
+  const { rows } = await tx.execute(sql`
+    select ${columns} from ${startColumns(starts)} join ${healthChanges} using (test_id, pipeline_name, job_name)
+    where repository_id = ${repositoryId} and at_ms >= from_ms`);
+  return changesAfter(
+    rows.map((found) => row.parse(found)),
+    starts,
+  );
+}
+
+/** Those of the given identities that came after their start. */
+export function changesAfter(
+  changes: readonly HealthChangeRecord[],
+  starts: readonly IdentityStart[],
+): HealthChangeRecord[] {
+  const known = new Map(starts.map(({ start, ...identity }) => [identityKey(identity), start]));
+  return changes.filter((change) => {
+    const start = known.get(identityKey(change));
+    return start !== undefined && (start === null || comparePositions(change.at, start) > 0);
+  });
+}
+
+/** A table of identities, with the time of each start. */
+export const startColumns = (starts: readonly IdentityStart[]): SQL => sql`
+  unnest(${identityKeys(starts)}, ${plainColumn(starts.map(({ start }) => start?.finishedAt ?? 0))}::bigint[])
+    as asked (test_id, pipeline_name, job_name, from_ms)`;
+
+/** A table of changes, as they are stored. */
+const given = (changes: readonly HealthChangeRecord[]): SQL => sql`
+  json_to_recordset(${JSON.stringify(
+    changes.map(({ testId, pipelineName, jobName, at, before, after, beginning }) => ({
+      test_id: testId,
+      pipeline_name: pipelineName,
+      job_name: jobName,
+      at_ms: at.finishedAt,
+      run_id: at.runId,
+      run_attempt: at.runAttempt,
+      execution_id: String(at.executionId),
+      before,
+      after,
+      began_execution: beginning?.executionId,
+      began_ms: beginning?.finishedAt,
+      began_commit: beginning?.commit ?? '',
+      exception_type: beginning?.exceptionType,
+      pull_request: beginning?.pullRequest,
+    })),
+  )}) as given (test_id uuid, pipeline_name text, job_name text, at_ms bigint, run_id text, run_attempt bigint,
+    execution_id text, before text, after text, began_execution text, began_ms bigint, began_commit text,
+    exception_type text, pull_request integer)`;
+const isGiven = (
+  repositoryId: string,
+): SQL => sql`known.repository_id = ${repositoryId} and known.test_id = given.test_id
+  and known.pipeline_name = given.pipeline_name and known.job_name = given.job_name and known.at_ms = given.at_ms
+  and known.execution_id = given.execution_id`;
 
 export async function writeHealthChanges(
   tx: Executor,
@@ -85,28 +155,10 @@ export async function writeHealthChanges(
   changes: readonly HealthChangeRecord[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  await tx
-    .insert(healthChanges)
-    .values(
-      changes.map(({ testId, pipelineName, jobName, at, before, after, beginning }) => ({
-        repositoryId,
-        testId,
-        pipelineName,
-        jobName,
-        atMs: at.finishedAt,
-        runId: at.runId,
-        runAttempt: at.runAttempt,
-        executionId: at.executionId.toString(),
-        before,
-        after,
-        beganExecution: beginning?.executionId ?? null,
-        beganMs: beginning?.finishedAt ?? null,
-        beganCommit: beginning?.commit ?? '',
-        exceptionType: beginning?.exceptionType ?? null,
-        pullRequest: beginning?.pullRequest ?? null,
-      })),
-    )
-    .onConflictDoNothing();
+  await tx.execute(sql`
+    insert into ${healthChanges} (repository_id, test_id, pipeline_name, job_name, at_ms, run_id, run_attempt, execution_id,
+      before, after, began_execution, began_ms, began_commit, exception_type, pull_request)
+    select ${repositoryId}::uuid, * from ${given(changes)} on conflict do nothing`);
 }
 
 export async function forgetHealthChanges(
@@ -115,15 +167,7 @@ export async function forgetHealthChanges(
   changes: readonly HealthChangeRecord[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const column = <T>(pick: (change: HealthChangeRecord) => T) => sql.param(changes.map(pick));
-  await tx.execute(sql`
-    delete from ${healthChanges} using unnest(
-      ${column(({ testId }) => testId)}::uuid[], ${column(({ pipelineName }) => pipelineName)}::text[],
-      ${column(({ jobName }) => jobName)}::text[], ${column(({ at }) => at.finishedAt)}::bigint[],
-      ${column(({ at }) => at.executionId.toString())}::text[]) as gone (test_id, pipeline_name, job_name, at_ms, execution_id)
-    where health_changes.repository_id = ${repositoryId} and health_changes.test_id = gone.test_id
-      and health_changes.pipeline_name = gone.pipeline_name and health_changes.job_name = gone.job_name
-      and health_changes.at_ms = gone.at_ms and health_changes.execution_id = gone.execution_id`);
+  await tx.execute(sql`delete from ${healthChanges} as known using ${given(changes)} where ${isGiven(repositoryId)}`);
 }
 
 /** Notes what is found of the failures with which some changes began. */
@@ -132,32 +176,8 @@ export async function noteBeginnings(
   repositoryId: string,
   changes: readonly HealthChangeRecord[],
 ): Promise<void> {
-  for (const { testId, pipelineName, jobName, at, beginning } of changes)
-    await tx
-      .update(healthChanges)
-      .set({ exceptionType: beginning?.exceptionType ?? null, pullRequest: beginning?.pullRequest ?? null })
-      .where(
-        and(
-          eq(healthChanges.repositoryId, repositoryId),
-          eq(healthChanges.testId, testId),
-          eq(healthChanges.pipelineName, pipelineName),
-          eq(healthChanges.jobName, jobName),
-          eq(healthChanges.atMs, at.finishedAt),
-          eq(healthChanges.executionId, at.executionId.toString()),
-        ),
-      );
+  if (changes.length === 0) return;
+  await tx.execute(sql`
+    update ${healthChanges} as known set exception_type = given.exception_type, pull_request = given.pull_request
+    from ${given(changes)} where ${isGiven(repositoryId)}`);
 }
-
-/**
- * Keeps the changes that came after the start of their identity.
- *
- * @param starts by `identityKey`; null: from the beginning. Without changes of other identities
- */
-export const changesAfter = (
-  changes: readonly HealthChangeRecord[],
-  starts: ReadonlyMap<string, Position | null>,
-): HealthChangeRecord[] =>
-  changes.filter((change) => {
-    const start = starts.get(identityKey(change));
-    return start !== undefined && (start === null || comparePositions(change.at, start) > 0);
-  });

@@ -1,7 +1,7 @@
 /**
  * Runs and what they mean (src/domain/judge-runs.ts). Written by the evaluation, in the transaction of the state of tests.
  */
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
@@ -247,31 +247,13 @@ export async function writeMeanings(tx: Executor, repositoryId: string, runs: re
 
 /** Runs by what names them, without their tests; those that are not known are missing. */
 export async function findRuns(tx: Executor, repositoryId: string, places: readonly RunPlace[]): Promise<PastRun[]> {
-  return (await readNamed(tx, repositoryId, places, pastColumns)).map(pastOf);
-}
-
-/** The same, with their tests. */
-export async function findStoredRuns(
-  tx: Executor,
-  repositoryId: string,
-  places: readonly RunPlace[],
-): Promise<StoredRun[]> {
-  return (await readNamed(tx, repositoryId, places, storedColumns)).map(storedOf);
-}
-
-async function readNamed(
-  tx: Executor,
-  repositoryId: string,
-  places: readonly RunPlace[],
-  columns: SQL,
-): Promise<unknown[]> {
   if (places.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${judgedRuns} join unnest(${placeColumns(places)})
+    select ${pastColumns} from ${judgedRuns} join unnest(${placeColumns(places)})
       as asked (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
       using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
     where repository_id = ${repositoryId}`);
-  return rows;
+  return rows.map(pastOf);
 }
 
 /** Writes runs that are not known, with what they mean. */

@@ -8,7 +8,14 @@ import { type BeliefAt, unknownBelief } from '../../src/domain/belief.ts';
 import type { Contradiction } from '../../src/domain/contradictions.ts';
 import { comparePositions, isTrouble, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
 import { followCourse, type JudgedRun, meaningOf, runNameOf } from '../../src/domain/judge-runs.ts';
-import { afterCourse, beliefOfPasses, flakyChanges, newSuspect, withExecutions } from '../../src/domain/suspect.ts';
+import {
+  afterCourse,
+  beliefOfPasses,
+  flakyChanges,
+  newSuspect,
+  startOf,
+  withExecutions,
+} from '../../src/domain/suspect.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 const BEGUN = Date.UTC(2026, 0, 29);
@@ -97,12 +104,11 @@ function evaluated({ start, contradictions, runs }: History, passes: readonly (r
   for (const added of passes) {
     const found = withExecutions(suspect, added);
     for (const one of found.tooLate) tooLate.add(one);
-    const { before, recent, flakyForGood } = found.suspect;
-    const course = followCourse({ ...before, place: JOB, executions: recent, contradictions, flakyForGood }, runs);
+    const course = followCourse({ ...startOf(found.suspect), place: JOB, contradictions }, runs);
     for (const { executionId, isFlaky } of flakyChanges(found.suspect, course.flaky))
       if (isFlaky) flaky.add(executionId);
       else flaky.delete(executionId);
-    suspect = afterCourse(found.suspect, course, { job: JOB, contradictions, runs });
+    suspect = afterCourse(found.suspect, course);
   }
   return { suspect, flaky, tooLate };
 }

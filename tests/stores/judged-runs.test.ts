@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import {
   type AddedRun,
   addToRuns,
-  findStoredRuns,
+  findRuns,
   nameOfRun,
   readMeanings,
   readPastRuns,
@@ -71,8 +71,10 @@ test('what a run means is read as it was written', async () => {
   ]);
   const known = new Map([[nameOfRun(run(1)), { meaning }]]);
   expect(await readMeanings(db, repositoryId)).toEqual(known);
-  expect(await findStoredRuns(db, repositoryId, [run(1), run(3), run(1, { commit: 'a1b2' })])).toEqual([judged]);
-  expect(await findStoredRuns(db, randomUUID(), [run(1)])).toEqual([]);
+  expect(await findRuns(db, repositoryId, [run(1), run(3), run(1, { commit: 'a1b2' })])).toEqual([
+    { ...run(1), unexpectedCount: 2, meaning },
+  ]);
+  expect(await findRuns(db, randomUUID(), [run(1)])).toEqual([]);
   await writeMeanings(db, repositoryId, [calm(run(1))]);
   expect(await readRuns(db, repositoryId, 0)).toEqual([calm(run(1)), calm(run(2))]);
 });
