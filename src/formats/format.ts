@@ -34,7 +34,7 @@ export interface ReportFormat {
 }
 
 /** Files of a folder that are one report, such as a file for each test. */
-export interface ReportFolder {
+interface ReportFolder {
   isPart(name: string): boolean;
   /** The body of the report. Throws UploadTooLarge. */
   packed(files: readonly { name: string; bytes: Uint8Array }[]): Uint8Array;

@@ -45,7 +45,7 @@ export interface XmlReport {
 }
 
 /** So much more of it a report may have for each test in it. */
-export interface XmlAllowance {
+interface XmlAllowance {
   parts: number;
   markupLength: number;
   tooManyParts(): string;

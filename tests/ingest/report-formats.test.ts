@@ -1,11 +1,15 @@
 /** A report of each format on its way from the upload to the reads. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cucumber } from '../../src/formats/cucumber/format.ts';
+import { allure } from '../../src/formats/allure/format.ts';
+import { ctrf } from '../../src/formats/ctrf/format.ts';
 import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
 import { tap } from '../../src/formats/tap/format.ts';
+import { robot } from '../../src/formats/robot/format.ts';
+import { testng } from '../../src/formats/testng/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import { type Receipt, Uploads } from '../support/gateway.ts';
 import { fixtureBytes } from '../support/parsing.ts';
@@ -84,6 +88,44 @@ const SAMPLES: Sample[] = [
     tests: 11,
     executions: 11,
     failed: { name: 'Cart › ships', type: 'RangeError', message: 'too far', function: 'ships' },
+  },
+  {
+    format: robot,
+    file: 'robot-7.5-merged.xml',
+    tests: 10,
+    executions: 10,
+    failed: { name: 'Robot.Cart.Rounds', type: 'unknown', message: '2 != 3', function: 'Rounds' },
+  },
+  {
+    format: testng,
+    file: 'testng-7.10.xml',
+    tests: 17,
+    executions: 18,
+    failed: {
+      name: 'shop.CartTest.ships',
+      type: 'java.lang.AssertionError',
+      message: 'never ships',
+      function: 'ships',
+    },
+  },
+  {
+    format: ctrf,
+    file: 'pytest-9.2.json',
+    tests: 10,
+    executions: 10,
+    failed: {
+      name: 'test_cart.py::test_depot',
+      type: 'OSError',
+      message: 'no depot',
+      function: 'test_cart.py::test_depot',
+    },
+  },
+  {
+    format: allure,
+    file: 'allure-pytest-2.16.zip',
+    tests: 10,
+    executions: 10,
+    failed: { name: 'test_cart#test_depot', type: 'OSError', message: 'no depot', function: 'test_depot' },
   },
 ];
 

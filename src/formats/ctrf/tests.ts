@@ -1,8 +1,9 @@
 /** From a test of a CTRF report to a record. */
+import type { Home } from '../../domain/namesakes.ts';
 import type { Status } from '../../domain/status.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
 import { epochMs } from '../epoch.ts';
-import { boundedPath } from '../path.ts';
+import { boundedPath, type NamePath } from '../path.ts';
 import { cutFailure, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { plainText, typedMessage } from '../typed-message.ts';
 import type { ParsedFailure } from '../upload.ts';
@@ -18,10 +19,12 @@ const BETWEEN = /[\s.:>›/#-]{0,5}/y;
 export const statusOf = ({ status, rawStatus }: CtrfTest): Status | undefined =>
   status === 'other' ? statusOfWord(rawStatus ?? '') : statusOfWord(status);
 
-export function recordOf(test: CtrfTest, status: Status): ReportedRecord {
+/** @param before the suites of the test before this one, which most tests share */
+export function recordOf(test: CtrfTest, status: Status, before: NamePath): ReportedRecord & { home: Home } {
   const suites = (test.suite ?? []).filter((name) => name !== '');
   const name = nameOf(test.name, suites);
-  const path = boundedPath(suites);
+  const bounded = boundedPath(suites);
+  const path = bounded.length === before.length && bounded.every((one, i) => one === before[i]) ? before : bounded;
   const durationMs = Math.max(0, test.duration ?? 0);
   const startedAtMs = epochMs(test.start);
   const attempts = earlierAttempts(test);

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { epochMs } from '../epoch.ts';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
-import { counted, type Report, type ReportedRecord } from '../report.ts';
+import type { NamePath } from '../path.ts';
+import { counted, type Report } from '../report.ts';
 import { type Summary, summarySchema, testSchema, toolSchema } from './schemas.ts';
 import { recordOf, statusOf } from './tests.ts';
 
@@ -13,7 +14,8 @@ export class CtrfVisitor implements JsonVisitor {
   /** Whether the document has a list of tests, as every report does. */
   isCtrf = false;
   #summary: Summary | null = null;
-  readonly #records: ReportedRecord[] = [];
+  #suites: NamePath = [];
+  #elapsedMs = 0;
   #failedCount = 0;
   #testCount = 0;
 
@@ -67,24 +69,18 @@ export class CtrfVisitor implements JsonVisitor {
     if (status === 'failed') this.#failedCount++;
     const startedAtMs = epochMs(test.start);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
-    this.#records.push(recordOf(test, status));
-  }
-
-  /** Some reporters tell only when all tests began; then they are placed one after the other. */
-  #addRecords(): void {
-    const startedAtMs = epochMs(this.#summary?.start);
-    if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
-    let elapsedMs = 0;
-    for (const record of this.#records) {
-      elapsedMs += record.durationSeconds * 1000;
-      const finishedAtMs = record.finishedAtMs ?? (startedAtMs === null ? null : Math.round(startedAtMs + elapsedMs));
-      this.report.add({ ...record, finishedAtMs });
-    }
+    const record = recordOf(test, status, this.#suites);
+    this.#suites = record.home.suites;
+    this.#elapsedMs += record.durationSeconds * 1000;
+    // Some reporters tell only when all tests began; then they are placed one after the other.
+    const beganMs = epochMs(this.#summary?.start);
+    if (beganMs !== null) this.report.noticeTime(beganMs);
+    const finishedAtMs = record.finishedAtMs ?? (beganMs === null ? null : Math.round(beganMs + this.#elapsedMs));
+    this.report.add({ ...record, finishedAtMs });
   }
 
   /** @param breakage how the report breaks off; null if it is complete */
   finish(breakage: string | null): void {
-    this.#addRecords();
     if (breakage !== null) {
       this.report.warnOfBreak(breakage);
       return;

@@ -125,18 +125,15 @@ export class TestngHandler implements XmlHandler {
       this.report.reject(reason, name, durationSeconds);
       return;
     }
-    const suites = this.#suites.at(-1) ?? [];
-    const ownName = nameOf(name, parameters);
-    const className = classNameOf(this.#className, attributes);
     const startedAtMs = parseTimestamp(attributes['started-at']);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
     this.#invocations.push({
       isRetried,
       signature,
       hasParameters: parameters.length > 0,
+      ownName: nameOf(name, parameters),
+      instance: stableText(attributes['test-instance-name'] ?? attributes['instance-name'] ?? ''),
       record: {
-        place: [suites, className, ownName],
-        name: className === '' ? ownName : `${className}.${ownName}`,
         status,
         durationSeconds,
         finishedAtMs: startedAtMs === null ? null : Math.round(startedAtMs + durationSeconds * 1000),
@@ -146,7 +143,6 @@ export class TestngHandler implements XmlHandler {
         isRetried: false,
         failures: status === 'failed' || isRetried ? [failureOf(method)] : [],
         listing: 'never',
-        home: { suites, file: null, project: null, className, ownName },
       },
     });
   }
@@ -159,7 +155,16 @@ export class TestngHandler implements XmlHandler {
   }
 
   #closeClass(): void {
-    for (const record of recordsOf(this.#invocations.splice(0))) this.report.add(record);
+    const suites = this.#suites.at(-1) ?? [];
+    for (const { record, ownName, instance } of recordsOf(this.#invocations.splice(0))) {
+      const className = classNameOf(this.#className, instance);
+      this.report.add({
+        ...record,
+        place: [suites, className, ownName],
+        name: className === '' ? ownName : `${className}.${ownName}`,
+        home: { suites, file: null, project: null, className, ownName },
+      });
+    }
   }
 
   /** @param breakage how the report breaks off; null if it is complete */
@@ -186,11 +191,8 @@ const nameOf = (method: string, values: readonly string[]): string =>
   values.length === 0 ? method : `${method}(${values.map(stableText).join(', ')})`.slice(0, TOO_LONG_NAME);
 
 /** With the name that tells the objects of a factory apart, if the class gives one. */
-function classNameOf(className: string, attributes: XmlAttributes): string {
-  const instance = attributes['test-instance-name'] ?? attributes['instance-name'];
-  const name = instance ? stableText(instance) : '';
-  return name === '' || name === className ? className : `${className}[${name}]`.slice(0, TOO_LONG_NAME);
-}
+const classNameOf = (className: string, instance: string): string =>
+  instance === '' || instance === className ? className : `${className}[${instance}]`.slice(0, TOO_LONG_NAME);
 
 function failureOf({ exceptionType, message, stacktrace }: Method): ParsedFailure {
   const trace = stacktrace.trimmed();

@@ -1,9 +1,13 @@
 /** From the calls of the methods of a class to records: TestNG lists each call, also those that it repeated. */
 import type { ReportedRecord } from '../report.ts';
 
-/** A call of a test method. */
+/** A call of a test method, without what all calls of its class share. */
 export interface Invocation {
-  record: ReportedRecord;
+  record: Omit<ReportedRecord, 'place' | 'name' | 'home'>;
+  /** The method, with its parameters. */
+  ownName: string;
+  /** The name that tells the object from others of the class; empty if it has none. */
+  instance: string;
   /** It failed and was run again. */
   isRetried: boolean;
   /** The method and the object that it was called on. */
@@ -11,33 +15,40 @@ export interface Invocation {
   hasParameters: boolean;
 }
 
+type Outcome = Invocation['record'];
+
+type Joined = Pick<Invocation, 'record' | 'ownName' | 'instance'>;
+
 /**
  * In the order of the report, with the failures of earlier attempts in the record of the last. A method that was called
  * several times on one object and without parameters is repeated (`invocationCount`); all others that have one name are
  * different tests.
  */
-export function recordsOf(invocations: readonly Invocation[]): ReportedRecord[] {
+export function recordsOf(invocations: readonly Invocation[]): Joined[] {
   const byName = new Map<string, Invocation[]>();
   for (const invocation of invocations) {
-    const same = byName.get(invocation.record.name);
+    const name = JSON.stringify([invocation.instance, invocation.ownName]);
+    const same = byName.get(name);
     if (same) same.push(invocation);
-    else byName.set(invocation.record.name, [invocation]);
+    else byName.set(name, [invocation]);
   }
   return [...byName.values()].flatMap((same) => {
     const [first] = same;
     const isRepeated = same.every(({ signature, hasParameters }) => !hasParameters && signature === first?.signature);
-    return joined(same).map((record) => ({ ...record, listing: isRepeated ? 'repeats' : 'never' }));
+    const { ownName = '', instance = '' } = first ?? {};
+    const listing = isRepeated ? 'repeats' : 'never';
+    return joined(same).map((record) => ({ ownName, instance, record: { ...record, listing } }));
   });
 }
 
 /** Attempts belong to the call after them. Without one, as after a crash, the last of them decides. */
-function joined(same: readonly Invocation[]): ReportedRecord[] {
-  const records: ReportedRecord[] = [];
-  let attempts: ReportedRecord[] = [];
+function joined(same: readonly Invocation[]): Outcome[] {
+  const records: Outcome[] = [];
+  let attempts: Outcome[] = [];
   for (const [i, { record, isRetried }] of same.entries()) {
     if (isRetried && i < same.length - 1) attempts.push(record);
     else {
-      const last: ReportedRecord = isRetried ? { ...record, status: 'failed' } : record;
+      const last: Outcome = isRetried ? { ...record, status: 'failed' } : record;
       records.push(attempts.length === 0 ? last : after(attempts, last));
       attempts = [];
     }
@@ -45,7 +56,7 @@ function joined(same: readonly Invocation[]): ReportedRecord[] {
   return records;
 }
 
-function after(attempts: readonly ReportedRecord[], last: ReportedRecord): ReportedRecord {
+function after(attempts: readonly Outcome[], last: Outcome): Outcome {
   const failures = [...attempts, last].flatMap((one) => one.failures);
   return {
     ...last,
