@@ -6,7 +6,7 @@ import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { WriteRefusals } from './refusals.ts';
 
 /** Large uploads have a separate queue, so that small ones never wait for them. */
-export type Lane = 'small' | 'large';
+type Lane = 'small' | 'large';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */

@@ -101,6 +101,9 @@ export class ParserPool {
   /** Large ones first: small ones have a parser that no large one gets, so neither waits for ever. */
   #dispatch(): void {
     while (this.#serve('large') || this.#serve('small'));
+    const isOneMore = this.#parsers.size > this.#size && this.#largeCount < this.#size;
+    const idle = isOneMore ? this.#idle.pop() : undefined;
+    if (idle) void this.#end(idle);
   }
 
   /** Whether an upload of the lane has begun. */
@@ -136,8 +139,7 @@ export class ParserPool {
       await this.#end(parser);
       return this.#explain(answer, job);
     }
-    const isOneMore = this.#parsers.size > this.#size && this.#largeCount < this.#size;
-    if (isOneMore || parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
+    if (parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
     else this.#idle.push(parser);
     const result = decodeResult(answer);
     if (lane === 'small' && result.outcome === 'refused' && result.why === 'too large')
