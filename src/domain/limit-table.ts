@@ -73,7 +73,8 @@ export const UPLOAD_LIMITS = {
     limits.ZIP_FILES_MAX,
     'files of a zip of Allure results',
     413,
-    () => `The zip holds more than ${limits.ZIP_FILES_MAX} files. Leave out attachments, or send it in several uploads.`,
+    () =>
+      `The zip holds more than ${limits.ZIP_FILES_MAX} files. Leave out attachments, or send it in several uploads.`,
   ),
   UPLOAD_NAMES_LENGTH_MAX: limit(
     limits.UPLOAD_NAMES_LENGTH_MAX,

@@ -1,8 +1,8 @@
 /** The report formats. A new one is a folder here and a line in this list. */
 
 import { allure } from './allure/format.ts';
-import { ctrf } from './ctrf/format.ts';
 import { bazel } from './bazel/format.ts';
+import { ctrf } from './ctrf/format.ts';
 import { cucumber } from './cucumber/format.ts';
 import type { ReportFormat } from './format.ts';
 import { goTest } from './go-test/format.ts';
@@ -10,8 +10,8 @@ import { junit } from './junit/format.ts';
 import { nunit } from './nunit/format.ts';
 import { playwright } from './playwright/format.ts';
 import { robot } from './robot/format.ts';
-import { testng } from './testng/format.ts';
 import { tap } from './tap/format.ts';
+import { testng } from './testng/format.ts';
 import { trx } from './trx/format.ts';
 import { xunit } from './xunit/format.ts';
 

@@ -32,11 +32,7 @@ export async function readJsonBody<T>(request: Request, { schema, bytesMax, room
   }
 }
 
-async function parse<T>(
-  bytes: Uint8Array,
-  schema: z.ZodType<T>,
-  turn: ReturnType<typeof turnsOf>,
-): Promise<Read<T>> {
+async function parse<T>(bytes: Uint8Array, schema: z.ZodType<T>, turn: ReturnType<typeof turnsOf>): Promise<Read<T>> {
   await turn();
   const excess = excessOf(bytes, { depthMax: DEPTH_MAX, valuesMax: JSON_BODY_VALUES_MAX });
   if (excess === 'depth') return wrong(`nests more than ${DEPTH_MAX} deep`, 'too_deep');

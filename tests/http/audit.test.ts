@@ -1,10 +1,10 @@
 /** The trail: every operation that changes something leaves an entry with who did it, and so do commands on the server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { FORMATS } from '../../src/formats/formats.ts';
 import { z } from 'zod';
 import { KeyRateLimit } from '../../src/access/key-rate-limit.ts';
 import { byService } from '../../src/domain/audit.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { forgetAudit } from '../../src/postgres/audit.ts';
 import { doerOf } from '../../src/postgres/repository-changes.ts';

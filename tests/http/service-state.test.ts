@@ -33,7 +33,12 @@ describe('the state of the service', () => {
 
   test('names every queue and store', () => {
     expect(state.stores).toEqual({ clickhouse: true, postgres: true, queue: true });
-    expect(state.queues.map(({ name }) => name).toSorted()).toEqual(['large-test-runs', 'pr-events', 'test-runs', 'upload-bundles']);
+    expect(state.queues.map(({ name }) => name).toSorted()).toEqual([
+      'large-test-runs',
+      'pr-events',
+      'test-runs',
+      'upload-bundles',
+    ]);
     expect(state.backlog?.blocks_unstored).toBe(0);
   });
 });

@@ -1,14 +1,14 @@
 /** A report of each format on its way from the upload to the reads. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { cucumber } from '../../src/formats/cucumber/format.ts';
 import { allure } from '../../src/formats/allure/format.ts';
 import { ctrf } from '../../src/formats/ctrf/format.ts';
+import { cucumber } from '../../src/formats/cucumber/format.ts';
 import type { ReportFormat } from '../../src/formats/format.ts';
 import { goTest } from '../../src/formats/go-test/format.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { playwright } from '../../src/formats/playwright/format.ts';
-import { tap } from '../../src/formats/tap/format.ts';
 import { robot } from '../../src/formats/robot/format.ts';
+import { tap } from '../../src/formats/tap/format.ts';
 import { testng } from '../../src/formats/testng/format.ts';
 import { trx } from '../../src/formats/trx/format.ts';
 import { type Receipt, Uploads } from '../support/gateway.ts';

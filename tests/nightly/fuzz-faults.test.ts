@@ -60,7 +60,18 @@ describe('a parser', async () => {
   });
 });
 
-const UPLOADS = ['OTLP in protobuf', 'OTLP in JSON', 'junit', 'playwright', 'go-test', 'trx', 'robot', 'testng', 'ctrf', 'allure'];
+const UPLOADS = [
+  'OTLP in protobuf',
+  'OTLP in JSON',
+  'junit',
+  'playwright',
+  'go-test',
+  'trx',
+  'robot',
+  'testng',
+  'ctrf',
+  'allure',
+];
 
 describe.each(UPLOADS)('between %s and the stores,', (name) => {
   const found = async (steps: Partial<typeof STEPS>, what: RegExp) => {
