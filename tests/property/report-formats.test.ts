@@ -122,6 +122,8 @@ const WRITERS: Record<string, { write(tests: readonly Ran[]): string; nameOf(nam
         ...{ start: STARTED_AT, stop: STARTED_AT + durationMs, statusDetails: { message } },
       }));
       return JSON.stringify(results, null, tests.length % 3);
+    },
+  },
   bazel: {
     nameOf: (name) => `//cart:${name}`,
     write: (tests) => {
