@@ -28,6 +28,9 @@ export async function formatOf(body: Uint8Array): Promise<ReportFormat | null> {
   const head = headOf(body);
   // The beginning is enough for XML, also if the report is cut short.
   if (head.kind === 'xml') return only('xml', Buffer.from(`<${rootOf(head)}/>`), rootOf(head) !== '');
+  if (body[0] === 0x50 && body[1] === 0x4b) return only('zip', body, true);
+  const whole = head.kind === 'json' ? await only('json', body, true) : null;
+  if (whole) return whole;
   const line = firstObject(head.text);
   return (
     (await only('json', Buffer.from(line), line !== '')) ??
@@ -49,7 +52,9 @@ async function only(kind: string, body: Uint8Array, isAsked: boolean): Promise<R
   const found: ReportFormat[] = [];
   for (const format of FORMATS)
     if (format.mediaTypes.some((type) => type.includes(kind)) && !(await format.isOther(body))) found.push(format);
-  const [first, ...others] = found;
+  // One object of a list has little that only its format has, so any other format is the more likely one.
+  const sure = found.length > 1 ? found.filter(({ name }) => name !== 'allure') : found;
+  const [first, ...others] = sure;
   return first && others.length === 0 ? first : null;
 }
 
