@@ -73,7 +73,10 @@ interface Parts {
 /** With workers in the same process, each of their steps would delay every answer. */
 const FRONTS: Record<Role, (deps: Deps, parts: Parts) => Promise<Front>> = {
   all: async (deps, parts) => {
-    const api = await startApiProcess(deps, () => metricsBeside(parts));
+    const api = await startApiProcess(deps, {
+      metrics: () => metricsBeside(parts),
+      areWorking: () => parts.workers !== undefined,
+    });
     // After the API was started, and before the workers are, which yield as well.
     yieldThisProcess(NICENESS.workers);
     return api;

@@ -18,12 +18,18 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** @param others reads the metrics of the other processes of the service, if there are any */
-export async function startApi(deps: Deps, others?: () => Promise<Metrics[]>): Promise<Api> {
+/** The other processes of the service. */
+interface Others {
+  metrics(): Promise<Metrics[]>;
+  /** What they must say before this one is ready. */
+  probes: Probes;
+}
+
+export async function startApi(deps: Deps, others?: Others): Promise<Api> {
   const { config, log } = deps;
   const draining = new Draining();
-  const probes = { ...deps.probes, ...draining.probes };
-  const monitoring = startMonitoring(deps, probes, others);
+  const probes = { ...deps.probes, ...others?.probes, ...draining.probes };
+  const monitoring = startMonitoring(deps, probes, others?.metrics);
   const parsers = config.httpIngest ? new ParserPool({ log }) : undefined;
   try {
     const app = await listen(deps, monitoring, probes, parsers);

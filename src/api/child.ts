@@ -13,16 +13,22 @@ export interface ApiProcess extends Api {
   lost: Promise<void>;
 }
 
-/**
- * Returns when the API answers requests. Throws what kept it from starting.
- *
- * @param others reads the metrics of the other processes of the service
- */
-export async function startApiProcess(deps: Deps, others: () => Promise<Metrics[]>): Promise<ApiProcess> {
+/** The other processes of the service, as the API asks for them. */
+interface Others {
+  metrics(): Promise<Metrics[]>;
+  /** Whether the workers have started. The API starts before them, and is not ready until then. */
+  areWorking(): boolean;
+}
+
+/** Returns when the API answers requests. Throws what kept it from starting. */
+export async function startApiProcess(deps: Deps, others: Others): Promise<ApiProcess> {
   const { started, lost, stop, close } = await startPart(deps, {
     script: SCRIPT,
     environment: partEnvironment('api'),
-    handlers: { metrics: async () => ({ value: await others() }) },
+    handlers: {
+      metrics: async () => ({ value: await others.metrics() }),
+      areWorking: async () => ({ value: others.areWorking() }),
+    },
   });
   const { url } = started as Pick<Api, 'url'>;
   return { url, lost, stop, close };

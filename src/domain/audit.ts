@@ -6,6 +6,7 @@
 /** In the order of the API's documentation. */
 export const AUDIT_ACTIONS = [
   'key.create',
+  'key.exchange',
   'key.revoke',
   'session.begin',
   'session.change',
@@ -25,10 +26,10 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /**
- * `key`: an application key; `session`: a browser that signed in; `host_token`: a token of the repository host; `command`:
- * a command on the server; `service`: the service itself, by one of its rules.
+ * `key`: an application key; `session`: a browser that signed in; `host_token`: a token of the repository host; `ci_job`:
+ * jobs of a CI, by their identity tokens; `command`: a command on the server; `service`: the service itself, by one of its rules.
  */
-export const AUDIT_ACTOR_KINDS = ['key', 'session', 'host_token', 'command', 'service'] as const;
+export const AUDIT_ACTOR_KINDS = ['key', 'session', 'host_token', 'ci_job', 'command', 'service'] as const;
 type AuditActorKind = (typeof AUDIT_ACTOR_KINDS)[number];
 
 /** Who acted. Nothing in it is a secret. */

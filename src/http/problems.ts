@@ -93,6 +93,12 @@ export const serviceBusy = (): HttpProblem =>
     'retry-after': '1',
   });
 
+/** Nothing is known to be wrong with an upload, but what read it was ended. */
+export const uploadInterrupted = (): HttpProblem =>
+  serviceUnavailable(
+    'Reading the upload was interrupted twice, by something else on the machine of the service. Send it again.',
+  );
+
 const serviceUnavailable = (detail: string): HttpProblem =>
   new HttpProblem(503, 'Service unavailable', detail, { 'retry-after': String(RETRY_AFTER_S) });
 

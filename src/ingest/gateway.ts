@@ -8,7 +8,7 @@ import type { Rejection } from '../domain/rejections.ts';
 import { StoreUnavailable } from '../errors.ts';
 import { InvalidUpload, UploadTooLarge } from '../formats/errors.ts';
 import type { Credential } from '../http/auth.ts';
-import { forbidden, HttpProblem, payloadTooLarge, problemOf } from '../http/problems.ts';
+import { forbidden, HttpProblem, payloadTooLarge, problemOf, uploadInterrupted } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import { uploadsPossiblyLost, uploadsShed } from '../observability/metrics.ts';
 import { packPlain } from '../queue/packed-job.ts';
@@ -115,6 +115,10 @@ async function queued(
     const task = { ...asked, executionsMax, uploadId, repository, receivedAt: deps.clock.now() };
     const result = await parse(task, body);
     if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
+    if (result.outcome === 'interrupted') {
+      possiblyLost(deps, repository, new Error('its parsers were ended from outside'), {});
+      throw uploadInterrupted();
+    }
     const { executions, rejections, warnings, isCutShort } = result;
     const jobs = await enqueued(deps, place, result).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });

@@ -57,14 +57,14 @@ export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mus
     operationId: 'getReadiness',
     isProbe: true,
     tag: TAG,
-    summary: 'Whether every store responds',
+    summary: 'Whether the process can do its work',
     description:
-      'Asks each store; 503 if one does not respond. A process that only works, and has no API, also answers 503 while ClickHouse refuses what it stores.',
+      'Asks each store; 503 if one does not respond, and while the workers of the same service have not started. A process that only works, and has no API, also answers 503 while ClickHouse refuses what it stores.',
     access: 'public',
     responses: {
-      200: { description: 'Every store responds.', schema: readiness },
+      200: { description: 'Every store responds, and the workers have started.', schema: readiness },
       503: {
-        description: 'A store does not respond.',
+        description: 'A store does not respond, or the workers have not started.',
         schema: readiness,
         example: { status: 'unavailable', stores: { clickhouse: false, postgres: true }, is_storing: true },
       },

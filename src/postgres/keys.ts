@@ -9,6 +9,7 @@ import { type ReportBounds, reportBoundsSchema } from '../domain/report-bounds.t
 import { DAY_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { recordAudit } from './audit.ts';
+import { recordExchange } from './audit-exchanges.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
 import { applicationKeys } from './schema.ts';
 
@@ -129,9 +130,8 @@ export class KeyStore {
         const [row] = await tx.insert(applicationKeys).values(values).returning();
         if (!row) throw new Error('the key was not written');
         const written = keyOf(row);
-        // A key of a CI job follows from a rule, lives for an hour, and is in the log: a trail of them would bury the rest.
-        if (ci.ciSubject === undefined)
-          await recordAudit(tx, by, { action: 'key.create', ...deedOf(written), after: describedOf(written) }, now);
+        if (ci.ciSubject !== undefined) await recordExchange(tx, written, now);
+        else await recordAudit(tx, by, { action: 'key.create', ...deedOf(written), after: describedOf(written) }, now);
         return written;
       }),
     );

@@ -162,7 +162,7 @@ const SILENT: Record<string, string> = {
   'POST /v1/ci/:owner/repositories/:repository/nunit': UPLOAD,
   'POST /v1/ci/:owner/repositories/:repository/xunit': UPLOAD,
   'POST /v1/ci/:owner/repositories/:repository/bazel': UPLOAD,
-  'POST /v1/auth/ci': 'a rule gives the key, for an hour, to the job that the token names; its log line has the key',
+  'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',
   'PATCH /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',

@@ -99,6 +99,43 @@ describe('a token', () => {
     }
   });
 
+  test('leaves an entry in the trail, which counts the keys of a day with the same rights', async () => {
+    const day = Math.floor(now() / DAY_MS);
+    const clock = app.stores.clock;
+    const before = clock.now();
+    // Two days later: other tests got keys today.
+    clock.set((day + 2) * DAY_MS + HOUR_MS);
+    const from = new Date(now()).toISOString();
+    try {
+      const keys = [];
+      for (const claims of [{}, {}, PULL_CLAIMS, {}]) {
+        keys.push(await made(await github.sign(claimsOf(claims), { now: now() })));
+        clock.set(now() + MINUTE_MS);
+      }
+      const last = new Date(now() - MINUTE_MS).toISOString();
+      clock.set((day + 3) * DAY_MS);
+      await made(await github.sign(claimsOf(), { now: now() }));
+      clock.set(now() + MINUTE_MS);
+      const { entries } = (await (
+        await app.request(`/v1/audit?action=key.exchange&owner=${owner}&repository=${name}&from=${from}`)
+      ).json()) as { entries: { at: string; object: { name: string }; after: Record<string, unknown> }[] };
+      expect(entries.map(({ object }) => object.name)).toEqual([
+        '1 key with scope ci',
+        '1 key with scope upload, for pull requests only',
+        '3 keys with scope ci',
+      ]);
+      expect(entries[2]).toMatchObject({
+        at: from,
+        actor: { kind: 'ci_job', name: `github:${REPOSITORY}`, key_id: null },
+        action: 'key.exchange',
+        after: { scope: 'ci', pull_requests_only: false, is_evidence: false, keys: 3, last_at: last },
+      });
+      for (const { token } of keys) expect(JSON.stringify(entries)).not.toContain(token);
+    } finally {
+      clock.set(before);
+    }
+  });
+
   test('of a pull request gives a key that cannot quarantine and is for pull requests only', async () => {
     const key = await made(await github.sign(claimsOf(PULL_CLAIMS), { now: now() }));
     expect([key.scope, key.pull_requests_only]).toEqual(['upload', true]);

@@ -1,6 +1,7 @@
 /** Parsing in separate processes: the same results, and nothing that an upload does there is felt elsewhere. */
 import { afterEach, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
+import { fileURLToPath } from 'node:url';
 import { v7 as uuid7 } from 'uuid';
 import { BODY_LIMITS } from '../../src/ingest/body.ts';
 import { parseUpload } from '../../src/ingest/parsing/parse.ts';
@@ -44,10 +45,8 @@ const many = (tests = 100_000): [ParseTask, Uint8Array] => [
 /** Large, with nothing in it. */
 const blanks = (mebibytes: number): [ParseTask, Uint8Array] => [junitTask(), Buffer.alloc(mebibytes * MEBIBYTE, ' ')];
 
-const parserPids = (): number[] =>
-  processTree(process.pid)
-    .filter(({ command }) => command.includes('parsing/process.ts'))
-    .map(({ pid }) => pid);
+const parsers = () => processTree(process.pid).filter(({ command }) => command.includes('parsing/process.ts'));
+const parserPids = (): number[] => parsers().map(({ pid }) => pid);
 
 test('a parser answers as if it parsed here', async () => {
   const { parse } = open();
@@ -124,17 +123,46 @@ test('a parser that is killed is replaced, and its upload is read by the next on
   expect(parserPids()).not.toContain(before);
 });
 
-test('an upload that kills every parser is refused, and does not go round for ever', async () => {
-  const { parse } = open({ size: 1 });
-  await parse(...small());
-  const slow = parse(...many());
-  const reaper = setInterval(() => {
-    for (const pid of parserPids()) process.kill(pid, 'SIGKILL');
-  }, 20);
-  expect(await slow).toMatchObject({ outcome: 'refused', sentence: expect.stringContaining('ended unexpectedly') });
-  clearInterval(reaper);
-  await Bun.sleep(100);
+const dying = fileURLToPath(new URL('../support/dying-parser.ts', import.meta.url));
+
+test('an upload whose parsers are killed is told to come again, until it is taken for the cause', async () => {
+  const { parse } = open({ size: 1, script: dying });
+  const killer = Buffer.from('SIGKILL');
+  expect(await parse(junitTask(), killer)).toEqual({ outcome: 'interrupted' });
+  // What others send does not count for it, nor the other way round.
+  expect(await parse({ ...junitTask(), repository: { owner: 'acme', name: 'other' } }, killer)).toEqual({
+    outcome: 'interrupted',
+  });
   expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
+  expect(await parse(junitTask(), killer)).toMatchObject({
+    outcome: 'refused',
+    why: 'invalid',
+    sentence: expect.stringContaining('the system ended 4 parsers'),
+  });
+  expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
+});
+
+test('an upload at which every parser ends by itself is refused, and does not go round for ever', async () => {
+  const { parse } = open({ size: 1, script: dying });
+  expect(await parse(junitTask(), Buffer.from('SIGSEGV'))).toMatchObject({
+    outcome: 'refused',
+    why: 'invalid',
+    sentence: expect.stringContaining('ended unexpectedly'),
+  });
+  expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
+});
+
+test('while no parser can start, every upload is told to come again, however often it does', async () => {
+  const { parse } = open({ size: 1, script: `${dying}.missing` });
+  for (let i = 0; i < 3; i++) expect(await parse(...small())).toEqual({ outcome: 'interrupted' });
+});
+
+test("a parser that was killed while it waited is no upload's fault", async () => {
+  const { parse } = open({ size: 1 });
+  for (let i = 0; i < 3; i++) {
+    expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
+    for (const pid of parserPids()) process.kill(pid, 'SIGKILL');
+  }
 });
 
 test('memory that a parser took for an upload is given back', async () => {
@@ -142,7 +170,7 @@ test('memory that a parser took for an upload is given back', async () => {
   // No report at all: its parser says so at once, and has taken the memory all the same.
   await parse(junitTask(), Buffer.alloc(120 * MEBIBYTE, 'x'));
   await parse(...small());
-  const [parser] = processTree(process.pid).filter(({ command }) => command.includes('parsing/process.ts'));
+  const [parser] = parsers();
   expect(parser?.residentBytes).toBeGreaterThan(0);
   expect(parser?.residentBytes).toBeLessThan(200 * MEBIBYTE);
 });

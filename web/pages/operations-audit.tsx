@@ -18,6 +18,7 @@ type Entry = AuditList['entries'][number];
 /** In words; the order of the list is that of the choice. */
 const DEEDS: Record<Entry['action'], string> = {
   'key.create': 'made the key',
+  'key.exchange': 'got',
   'key.revoke': 'revoked the key',
   'session.begin': 'signed in',
   'session.change': 'changed the rights of the session of',

@@ -15,26 +15,34 @@ export interface ParserLimits {
   secondsMax: number;
 }
 
-/** Why a task has no result. */
-export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died';
+/**
+ * Why a task has no result. `died`: the parser ended by itself. `killed`: someone else ended it, such as the kernel for want
+ * of memory. `unstarted`: it ended before it could read anything.
+ */
+export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died' | 'killed' | 'unstarted';
 
 const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
+/** Of an end whose pipe has closed already. */
+const ENDING_MS_MAX = 1_000;
+/** No report makes a parser send them to itself. */
+const SIGNALS_OF_OTHERS: ReadonlySet<unknown> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']);
 /** Memory grows by a few MiB in a millisecond at most. */
 const WATCH_MS = 50;
 
 export class Parser {
   readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>;
   readonly #frames: AsyncGenerator<Frame>;
-  readonly #ready: Promise<unknown>;
-  #end: ParserEnd = 'died';
+  readonly #ready: Promise<IteratorResult<Frame>>;
+  #end: ParserEnd | undefined;
   #restingBytes = 0;
   #restingAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly limits: ParserLimits,
     onDeath: (printed: string) => void,
+    script = SCRIPT,
   ) {
-    this.#child = Bun.spawn([process.execPath, SCRIPT], {
+    this.#child = Bun.spawn([process.execPath, script], {
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',
@@ -51,7 +59,8 @@ export class Parser {
 
   /** The frame with the result, or why there is none; then the process has ended. */
   async run(task: ParseTask, body: Uint8Array): Promise<Frame | ParserEnd> {
-    await this.#ready;
+    const { done } = await this.#ready;
+    if (done) return 'unstarted';
     const startedAt = performance.now();
     // Counts from the first look on: most tasks end before it.
     let cpuAtStart: number | undefined;
@@ -66,13 +75,23 @@ export class Parser {
     try {
       await this.#send(encodeFrame(task, body));
       const { value } = await this.#frames.next();
-      return value ?? this.#end;
+      return value ?? (await this.#whyEnded());
     } catch {
       // It broke the pipe.
-      return this.#end;
+      return await this.#whyEnded();
     } finally {
       clearInterval(watch);
     }
+  }
+
+  async #whyEnded(): Promise<ParserEnd> {
+    // Without its answer it is of no use, also if it still runs.
+    if (!this.hasEnded) await Promise.race([this.#child.exited, Bun.sleep(ENDING_MS_MAX)]);
+    return this.#end ?? (SIGNALS_OF_OTHERS.has(this.#child.signalCode) ? 'killed' : 'died');
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   /** Every part may fail on its own when the process has died. */

@@ -4,6 +4,8 @@
  * crash the process.
  */
 import { availableParallelism } from 'node:os';
+import { LRUCache } from 'lru-cache';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { Logger } from '../../observability/log.ts';
 import { parsersFor } from './capacity.ts';
 import { Parser, type ParserEnd, type ParserLimits } from './parser.ts';
@@ -13,6 +15,8 @@ import { decodeResult, type Parse, type ParseResult, type ParseTask } from './ta
 export interface ParserPoolOptions extends Partial<ParserLimits> {
   log: Logger;
   size?: number;
+  /** The program of a parser. */
+  script?: string;
 }
 
 const { size: SIZE, memoryBytesMax } = parsersFor(process.constrainedMemory(), availableParallelism());
@@ -20,6 +24,10 @@ const { size: SIZE, memoryBytesMax } = parsersFor(process.constrainedMemory(), a
 const LIMITS: ParserLimits = { memoryBytesMax, cpuSecondsMax: 15, secondsMax: 60 };
 /** A parser that has grown beyond this is replaced: its memory would not shrink again. */
 const RESIDENT_BYTES_KEPT = 200 * 1024 * 1024;
+
+/** An upload during which so many parsers were killed is taken for the cause: each request loses two. */
+const KILLED_MAX = 4;
+const SUSPECTS_MAX = 1_000;
 
 interface Waiting {
   task: ParseTask;
@@ -36,6 +44,7 @@ type Line = Map<string, Waiting[]>;
 
 export class ParserPool {
   readonly #limits: ParserLimits;
+  readonly #script: string | undefined;
   readonly #size: number;
   readonly #log: Logger;
   readonly #parsers = new Set<Parser>();
@@ -43,11 +52,14 @@ export class ParserPool {
   readonly #waiting: Record<ParserLane, Line> = { small: new Map(), large: new Map() };
   /** How many parsers read large uploads: at most `size`. For small ones there is one more. */
   #largeCount = 0;
+  /** How many parsers were killed while they read an upload, by what it holds. */
+  readonly #killed = new LRUCache<string, number>({ max: SUSPECTS_MAX, ttl: HOUR_MS });
   #isClosed = false;
 
-  constructor({ log, size = SIZE, ...limits }: ParserPoolOptions) {
+  constructor({ log, script, size = SIZE, ...limits }: ParserPoolOptions) {
     this.#limits = { ...LIMITS, ...limits };
     this.#log = log;
+    this.#script = script;
     this.#size = size;
   }
 
@@ -65,9 +77,10 @@ export class ParserPool {
 
   /** Parsers are started when they are needed, and only then replaced. */
   #start(): Parser {
-    const parser = new Parser(this.#limits, (printed) => {
+    const onDeath = (printed: string): void => {
       if (!this.#isClosed) this.#log.error({ printed: printed.slice(-2_000) }, 'a parser reported an error');
-    });
+    };
+    const parser = new Parser(this.#limits, onDeath, this.#script);
     this.#parsers.add(parser);
     return parser;
   }
@@ -96,7 +109,7 @@ export class ParserPool {
     const isFull = this.#largeCount >= this.#size;
     if (line.size === 0 || (lane === 'large' && isFull)) return false;
     const sizeMax = isFull ? this.#size + 1 : this.#size;
-    const parser = this.#idle.pop() ?? (this.#parsers.size < sizeMax ? this.#start() : undefined);
+    const parser = this.#living() ?? (this.#parsers.size < sizeMax ? this.#start() : undefined);
     const job = parser && nextOf(line);
     if (!job) return false;
     if (lane === 'large') this.#largeCount++;
@@ -104,6 +117,15 @@ export class ParserPool {
       .catch(job.reject)
       .finally(() => this.#dispatch());
     return true;
+  }
+
+  /** An idle parser. Those that were killed meanwhile are dropped: no upload is the cause. */
+  #living(): Parser | undefined {
+    for (let parser = this.#idle.pop(); parser; parser = this.#idle.pop()) {
+      if (!parser.hasEnded) return parser;
+      this.#parsers.delete(parser);
+    }
+    return undefined;
   }
 
   async #run(parser: Parser, job: Waiting): Promise<void> {
@@ -129,16 +151,32 @@ export class ParserPool {
       { ...repository, input: input.kind, bytes: job.body.length, end },
       'a parser ended while it read an upload',
     );
-    if (end === 'died' && !job.isRepeated) this.#wait({ ...job, isRepeated: true });
+    const killed = end === 'killed' ? this.#countKilled(job) : 0;
+    const isLost = end === 'killed' || end === 'died' || end === 'unstarted';
+    if (isLost && !job.isRepeated) this.#wait({ ...job, isRepeated: true });
+    else if (end === 'unstarted' || (end === 'killed' && killed < KILLED_MAX)) job.resolve({ outcome: 'interrupted' });
     else job.resolve({ outcome: 'refused', ...this.#refusalOf(end) });
   }
 
-  #refusalOf(end: ParserEnd): { why: 'invalid' | 'too large'; sentence: string } {
+  #countKilled({ task, body }: Waiting): number {
+    const { owner, name } = task.repository;
+    const upload = `${owner}/${name} ${Bun.hash(body)}`;
+    const killed = (this.#killed.get(upload) ?? 0) + 1;
+    this.#killed.set(upload, killed);
+    return killed;
+  }
+
+  #refusalOf(end: Exclude<ParserEnd, 'unstarted'>): { why: 'invalid' | 'too large'; sentence: string } {
     const { memoryBytesMax, cpuSecondsMax, secondsMax } = this.#limits;
     if (end === 'died')
       return {
         why: 'invalid',
         sentence: 'The upload cannot be read: its parser ended unexpectedly, twice. The service has logged it.',
+      };
+    if (end === 'killed')
+      return {
+        why: 'invalid',
+        sentence: `The upload cannot be read: the system ended ${KILLED_MAX} parsers while they read it, perhaps for want of memory. Send it in several uploads. The service has logged it.`,
       };
     const what =
       end === 'memory'

@@ -78,7 +78,9 @@ const refusedSchema = z.object({
 interface SmallJob {
   small?: PlainJob | undefined;
 }
-export type ParseResult = (z.infer<typeof parsedSchema> & SmallJob) | z.infer<typeof refusedSchema>;
+type Answer = (z.infer<typeof parsedSchema> & SmallJob) | z.infer<typeof refusedSchema>;
+/** `interrupted`: nothing is known to be wrong with the upload, and the same may be read when it is sent again. */
+export type ParseResult = Answer | { outcome: 'interrupted' };
 
 /** The head of the frame in which a result crosses. The JSON of a small job is its body: in the head it would be escaped. */
 const answerSchema = z.discriminatedUnion('outcome', [
@@ -87,7 +89,7 @@ const answerSchema = z.discriminatedUnion('outcome', [
 ]);
 
 export function encodeResult(result: ParseResult): Uint8Array[] {
-  if (result.outcome === 'refused' || !result.small) return encodeFrame(result);
+  if (result.outcome !== 'parsed' || !result.small) return encodeFrame(result);
   const { small, ...parsed } = result;
   return encodeFrame({ ...parsed, small: { id: small.id } }, Buffer.from(small.json));
 }
