@@ -8,11 +8,11 @@ import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/time.ts';
 import { readJsonBody } from '../http/body.ts';
+import { Budget } from '../http/budget.ts';
 import { type Http, mount, STRANGERS_ROOM } from '../http/operation.ts';
 import { forbidden, HttpProblem, notFound, PROBLEM_MEDIA_TYPE, unprocessable } from '../http/problems.ts';
 import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
-import { Budget } from './budget.ts';
 import { CiTokens, IssuerUnavailable, TokenRefused } from './ci-token.ts';
 
 /** Tokens take 1 to 3 KiB. */
@@ -63,6 +63,8 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
     description:
       "For jobs without a key: takes the identity token that GitHub Actions, GitLab, Buildkite or CircleCI gives to a job, made for this service, and gives a key of an hour for the job's repository. The rules of `CI_TOKEN_ACCESS` and the claims of the token decide what it may do. 404 if no issuer is configured.",
     access: 'public',
+    // Counted below: what is no token of a known issuer must not take the room of those that are.
+    perSecondMax: Number.POSITIVE_INFINITY,
     rawBody: {
       description: 'The token, in at most 16 KiB of JSON.',
       content: {

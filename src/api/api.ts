@@ -21,7 +21,7 @@ export interface Api {
 /** The other processes of the service. */
 interface Others {
   metrics(): Promise<Metrics[]>;
-  /** What they must say before this one is ready. */
+  /** Answers that it waits for before it is ready. */
   probes: Probes;
 }
 

@@ -121,7 +121,7 @@ function describeBacktest(report: BacktestReport, title: string): string {
 }
 
 const share = (part: number, all: number): string =>
-  all === 0 ? String(part) : `${part} (${Math.round((100 * part) / all)} %)`;
+  all === 0 ? String(part) : `${part} (${Math.round((100 * part) / all)}%)`;
 
 const more = (all: number, what: string): string[] =>
   all > SHOWN_MAX ? ['', `… and ${count(all - SHOWN_MAX, `more ${what}`)}: see --json`] : [];

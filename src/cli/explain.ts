@@ -117,7 +117,7 @@ function describeIdentity(identity: Identity): string[] {
   ];
 }
 
-const percent = (share: number): string => `${Math.round(1_000 * share) / 10} %`;
+const percent = (share: number): string => `${Math.round(1_000 * share) / 10}%`;
 const neededOf = (passes: number | null): string => (passes === null ? 'more than 10,000' : String(passes));
 
 const CAUSES: Readonly<Record<Identity['failures'][number]['cause'], string>> = {

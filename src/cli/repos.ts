@@ -153,7 +153,7 @@ const table = (repositories: readonly Repository[]): string =>
       repository.autoQuarantine,
       repository.quarantineLimit?.toString() ?? '-',
       repository.quarantineWarningDays.toString(),
-      repository.rerunPercent === null ? 'off' : `${repository.rerunPercent} %`,
+      repository.rerunPercent === null ? 'off' : `${repository.rerunPercent}%`,
     ]),
   );
 

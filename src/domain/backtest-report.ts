@@ -15,7 +15,7 @@ const quarantine = z.object({
   test_id: testId,
   test_name: testName,
   reason: z.string().meta({
-    example: 'Flaky in CI / unit: failed in 4 of 52 executions (7.7 %) since 2026-09-14 08:00 UTC, flaky on 3 commits.',
+    example: 'Flaky in CI / unit: failed in 4 of 52 executions (7.7%) since 2026-09-14 08:00 UTC, flaky on 3 commits.',
   }),
   failure_ids: z
     .array(z.guid())

@@ -165,7 +165,7 @@ function listed(commits: readonly string[]): string {
 
 const place = ({ pipelineName, jobName }: QuarantineEvidence): string => `${pipelineName} / ${jobName}`;
 const rate = (share: number): string =>
-  `${share >= 0.1 ? Math.round(100 * share) : Number((100 * share).toPrecision(1))} %`;
+  `${share >= 0.1 ? Math.round(100 * share) : Number((100 * share).toPrecision(1))}%`;
 const date = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The belief about one identity of a quarantined test, and when its newest execution finished. */

@@ -51,4 +51,4 @@ export function explainRun(run: ShownRun | undefined): RunExplanation {
 const troubleOf = (healthyFails: number): Trouble =>
   healthyFails >= TOTAL_FROM ? 'total' : healthyFails >= PARTIAL_FROM ? 'partial' : 'none';
 
-const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
+const percent = (share: number): string => `${Number((100 * share).toPrecision(2))}%`;

@@ -36,7 +36,7 @@ const execution = z
 const trouble = z.enum(TROUBLES).meta({ example: 'total' });
 const reason = z.string().meta({
   description: 'In words',
-  example: '200 of 212 executions failed unexpectedly: a healthy test fails in this run with a probability of 92 %',
+  example: '200 of 212 executions failed unexpectedly: a healthy test fails in this run with a probability of 92%',
 });
 const probability = (description: string, example: number) => z.number().min(0).max(1).meta({ description, example });
 
@@ -83,7 +83,7 @@ const identity = z.object({
         to: health,
         rule: z.string().meta({
           description: 'What decided, in words',
-          example: 'flaky with a probability of 91.4 %: its own failures on 2 commits',
+          example: 'flaky with a probability of 91.4%: its own failures on 2 commits',
         }),
         probability: probability('How likely the new health was right then', 0.914),
         executions: z

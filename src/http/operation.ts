@@ -12,6 +12,7 @@ import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { JSON_BODY_BYTES_MAX } from '../domain/limits.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import { SECOND_MS } from '../domain/time.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Logger } from '../observability/log.ts';
 import { rateLimited, readsRefused, storeUnavailable } from '../observability/metrics.ts';
@@ -31,6 +32,7 @@ import {
 } from './auth.ts';
 import { readJsonBody } from './body.ts';
 import { BodyRoom } from './body-room.ts';
+import { Budget } from './budget.ts';
 import { requestIdOf } from './edge.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
 import { forbidden, internalError, problemOf, problemResponse, serviceBusy, unprocessable } from './problems.ts';
@@ -102,6 +104,12 @@ export interface OperationDescription {
    * slow ones keep no one out.
    */
   atOnceMax?: number;
+  /**
+   * Public operations: how many requests of everyone together a process answers in a second; defaults to
+   * PUBLIC_PER_SECOND_MAX. Probes have no such limit: strangers could use it up, and what they cost is shared by all who
+   * ask.
+   */
+  perSecondMax?: number;
   /** Public operations: refused unless a page of this service asks, before anything else is looked at. */
   isForOwnPages?: boolean;
   rawBody?: RawBodyDescription;
@@ -145,6 +153,8 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
    */
   recall?(input: Pick<OperationInput<P, QueryOf<Q>, B>, 'params' | 'query'>): EncodedReply | undefined;
 }
+
+type AnyOperation = OperationDescription & Pick<Operation, 'isProbe'>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -228,6 +238,7 @@ function answererOf<P, Q extends QueryShape, B>(
   const isConditional = method === 'GET' && operation.access !== 'public';
   const limit = limitOf(http, operation);
   const { atOnceMax = Number.POSITIVE_INFINITY } = operation;
+  const budget = budgetOf(operation);
   let atOnce = 0;
   const handled = async (input: Parameters<typeof operation.handle>[0]): Promise<AnyReply> => {
     if (atOnce >= atOnceMax) throw serviceBusy();
@@ -281,6 +292,7 @@ function answererOf<P, Q extends QueryShape, B>(
   return async (request, requestId) => {
     if (operation.access === 'public') {
       if (operation.isForOwnPages) requireOwnPage(request);
+      if (budget?.take('', http.clock.now()) !== undefined) throw serviceBusy();
       return answer(request, requestId, undefined);
     }
     const credential = await authenticate(request, http);
@@ -297,6 +309,12 @@ function answererOf<P, Q extends QueryShape, B>(
     return response;
   };
 }
+
+/** So many requests without a credential does a process answer in a second, for each operation. */
+export const PUBLIC_PER_SECOND_MAX = 100;
+
+const budgetOf = ({ access, isProbe, perSecondMax = PUBLIC_PER_SECOND_MAX }: AnyOperation): Budget | undefined =>
+  access === 'public' && !isProbe ? new Budget(perSecondMax, SECOND_MS) : undefined;
 
 const actorInLog = ({ actor, application, session }: Credential) => ({
   actor,

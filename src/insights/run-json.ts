@@ -49,7 +49,7 @@ export const runFields = {
   skipped: executions('Skipped', 3),
   is_troubled: z.boolean().meta({
     description:
-      'Whether a healthy test fails in one of its CI jobs with a probability of 1 % or more, so that failures in it prove little. Judged on the default branch only',
+      'Whether a healthy test fails in one of its CI jobs with a probability of 1% or more, so that failures in it prove little. Judged on the default branch only',
     example: false,
   }),
 };

@@ -32,7 +32,7 @@ const jobSchema = z.object({
   failed_tests: z.int().meta({ description: 'Tests that failed', example: 1 }),
   trouble: z.enum(TROUBLES).meta({
     description:
-      'How likely a healthy test fails in it: `partial` from 1 % on, `total` from 75 % on. Judged on the default branch only',
+      'How likely a healthy test fails in it: `partial` from 1% on, `total` from 75% on. Judged on the default branch only',
     example: 'none',
   }),
   trouble_reason: z.string().nullable().meta({

@@ -71,16 +71,7 @@ const NONE_REPORTED: ReportedResult['failures'] = [];
 
 const testIds = new TestIds();
 
-/** Prepares a chunk at once. */
-export function prepareChunk(job: TestRunsJob, options: PrepareOptions): PreparedChunk {
-  const preparing = preparingChunk(job, options);
-  for (;;) {
-    const step = preparing.next();
-    if (step.done) return step.value;
-  }
-}
-
-/** The same in steps, one for each execution, so that a caller may do something else in between. */
+/** Prepares a chunk in steps, one for each execution, so that a caller may do something else in between. */
 export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Generator<undefined, PreparedChunk> {
   const { fingerprintOf = normaliseMessage } = options;
   const origin = originOf(job.run);

@@ -5,7 +5,8 @@
  * repository that is recorded with a path has it, and a job that names another host adds to that one. The host is
  * recorded because the id is derived from it, which lets services for different hosts be merged one day.
  */
-import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import type { Clock } from '../clock.ts';
 import { type AuditActor, byService, changeOf } from '../domain/audit.ts';
 import { type DefaultBranchSource, unmovedSources } from '../domain/default-branch.ts';
@@ -195,72 +196,60 @@ export class RepositoryStore {
    * @param by who or what makes the change; a name alone is that of a rule of the service
    */
   async set(repository: Repository, settings: RepositorySettings, by: Doer | string): Promise<Repository> {
-    const { name: trigger, actor, audit } = typeof by === 'string' ? doerOf(byService(by)) : by;
+    const doer = typeof by === 'string' ? doerOf(byService(by)) : by;
     const implied = {
       ...(settings.defaultBranch && { defaultBranchSource: 'setting' as const }),
       ...(settings.quarantineLimit !== undefined && { quarantineLimitReached: false }),
     };
-    const changed = await onPostgres(() =>
-      this.db.transaction(async (tx) => {
-        const isThis = eq(repositories.id, repository.id);
-        const [before] = await tx.select().from(repositories).where(isThis).for('update');
-        const [after] = await tx
-          .update(repositories)
-          .set({ ...settings, ...implied })
-          .where(isThis)
-          .returning();
-        if (!before || !after) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
-        const now = this.clock.now();
-        const changed = changeOf(settingsOf(before), settingsOf(after));
-        if (changed) await recordAudit(tx, audit, { action: 'repository.settings', ...deedOf(after), ...changed }, now);
-        const events = settingsEvents(settingsOf(before), settingsOf(after), { trigger, actor, now });
-        await recordEvents(tx, repository.id, events, now);
-        return after;
-      }),
-    );
-    this.#forget(repository.owner, repository.name);
+    const changed = await this.#change(repository, () => ({ ...settings, ...implied }), doer);
+    if (!changed) throw new Error(`repository ${repository.owner}/${repository.name} is gone`);
     return changed;
   }
 
   /** Records the default branch that a source names, unless one is known that it does not overrule. */
   async learnDefaultBranch(repository: Repository, branch: string, source: DefaultBranchSource): Promise<Repository> {
+    const unmoved: readonly (string | null)[] = unmovedSources(source);
+    const changed = await this.#change(
+      repository,
+      (before) =>
+        unmoved.includes(before.defaultBranchSource)
+          ? undefined
+          : { defaultBranch: branch, defaultBranchSource: source },
+      doerOf(byService(`default branch by ${source}`)),
+      // The first branch that is learned changes nothing that was.
+      (before) => before.defaultBranch !== null,
+    );
+    return changed ?? (await this.#load(repository.owner, repository.name)) ?? repository;
+  }
+
+  /**
+   * Changes a repository, with an entry in the trail and events of what differs. Undefined if it is gone, or `valuesOf` has
+   * nothing to change.
+   */
+  async #change(
+    { id, owner, name: repositoryName }: Repository,
+    valuesOf: (before: Repository) => PgUpdateSetSource<typeof repositories> | undefined,
+    { name: trigger, actor, audit }: Doer,
+    isTold: (before: Repository) => boolean = () => true,
+  ): Promise<Repository | undefined> {
     const changed = await onPostgres(() =>
       this.db.transaction(async (tx) => {
-        const isThis = eq(repositories.id, repository.id);
+        const isThis = eq(repositories.id, id);
         const [before] = await tx.select().from(repositories).where(isThis).for('update');
-        const [after] = await tx
-          .update(repositories)
-          .set({ defaultBranch: branch, defaultBranchSource: source })
-          .where(
-            and(
-              isThis,
-              or(
-                isNull(repositories.defaultBranchSource),
-                notInArray(repositories.defaultBranchSource, [...unmovedSources(source)]),
-              ),
-            ),
-          )
-          .returning();
-        // The first branch that is learned changes nothing that was.
-        if (before && after && before.defaultBranch !== null && before.defaultBranch !== branch) {
-          const now = this.clock.now();
-          const change = changeOf({ default_branch: before.defaultBranch }, { default_branch: branch });
-          const by = doerOf(byService(`default branch by ${source}`));
-          await recordAudit(tx, by.audit, { action: 'repository.settings', ...deedOf(after), ...change }, now);
-          const { name: trigger, actor } = by;
-          await recordEvents(
-            tx,
-            after.id,
-            settingsEvents(settingsOf(before), settingsOf(after), { trigger, actor, now }),
-            now,
-          );
-        }
+        const values = before && valuesOf(before);
+        if (!values) return undefined;
+        const [after] = await tx.update(repositories).set(values).where(isThis).returning();
+        if (!after || !isTold(before)) return after;
+        const now = this.clock.now();
+        const change = changeOf(settingsOf(before), settingsOf(after));
+        if (change) await recordAudit(tx, audit, { action: 'repository.settings', ...deedOf(after), ...change }, now);
+        const events = settingsEvents(settingsOf(before), settingsOf(after), { trigger, actor, now });
+        await recordEvents(tx, id, events, now);
         return after;
       }),
     );
-    this.#forget(repository.owner, repository.name);
-    if (changed) return changed;
-    return (await this.#load(repository.owner, repository.name)) ?? repository;
+    this.#forget(owner, repositoryName);
+    return changed;
   }
 
   #forget(owner: string, name: string): void {

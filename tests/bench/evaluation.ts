@@ -13,7 +13,7 @@ import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { evaluateStoredParts } from '../../src/maintenance/stored-parts.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';

@@ -1,5 +1,5 @@
 /**
- * What more workers bring: executions evaluated a second, and processor seconds per million, of 1, 2 and 4 worker processes on
+ * The gain of more workers: executions evaluated a second, and processor seconds per million, of 1, 2 and 4 worker processes on
  * one PostgreSQL, one ClickHouse and one Redis, whose queue is full before they start.
  *
  * `bun tests/bench/workers.ts [--workers 1,2,4] [--executions N] [--repositories N] [--tests N] [--chunk N] [--skew N]

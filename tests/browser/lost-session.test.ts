@@ -53,7 +53,7 @@ async function comeBack({ page }: Visit): Promise<string> {
   return page.url().slice(`${origin}/app`.length);
 }
 
-/** What one does on a page after its session has ended. */
+/** Things that one does on a page after its session has ended. */
 const DEEDS: Record<string, { at: string; act(visit: Visit): Promise<unknown> }> = {
   'a tab': { at: `${base}/quarantines`, act: ({ page }) => page.getByRole('link', { name: 'Runs' }).click() },
   'a change': {

@@ -1,4 +1,4 @@
-/** What `gate` keeps from the tests, what it does not excuse, and which quarantines it asks for. */
+/** `gate`: the secrets that it keeps from the tests, the runs that it does not excuse, the quarantines that it asks for. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ describe('never excused, although every failure is quarantined', () => {
 });
 
 describe('a quarantine on the base branch', () => {
-  /** As GitHub describes a pull request for `main`. */
+  /** GitHub's description of a pull request for `main`. */
   const pullRequest = (name: string): Record<string, string> => {
     const event = join(folder, `${name}.json`);
     const pull = { number: 7, head: { ref: 'round-up', sha: `head-${name}` }, base: { ref: 'main' } };

@@ -1,4 +1,4 @@
-/** What operators do with commands on the server is in the trail, and the commands show and end what there is. */
+/** The trail has what operators do with commands on the server, and the commands show and end what there is. */
 import { beforeAll, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { runCommand } from '../support/service-process.ts';

@@ -1,4 +1,4 @@
-/** What a reporter prints in the log of a job, among the lines of the tests. */
+/** The lines of a reporter in the log of a job, among those of the tests. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ReporterSession } from '../../src/client/reporter/session.ts';
 import { junit } from '../../src/formats/junit/format.ts';

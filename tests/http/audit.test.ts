@@ -67,7 +67,7 @@ async function signIn(app: TestApp, key: string): Promise<string> {
   return response.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
-/** What each operation that changes something is asked to do, and the action that the trail has of it. */
+/** A request to each operation that changes something, and the action that the trail has of it. */
 const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
   'POST /v1/session': { action: 'session.begin', act: () => signIn(service, me.key) },
   'DELETE /v1/session': {

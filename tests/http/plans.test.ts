@@ -114,7 +114,7 @@ const SEARCHES: readonly { title: string; search: TestSearch; indexes: readonly 
   {
     title: 'of the worst tests',
     search: { ...ALL, sort: 'health_status' },
-    // Of each health those that failed lately, then the others; healthy ones that failed are among the suspects.
+    // Within each health those that failed lately come first; healthy ones that failed are among the suspects.
     indexes: [...Array<string>(4).fill('suspects_unhealthy'), 'suspects_', 'tests_start'],
   },
   {

@@ -67,7 +67,7 @@ describe('the quarantines of a repository', () => {
     expect(await messageOf(await repository.post({ test_name: 'one more' }))).toBe(
       REQUEST_LIMITS.QUARANTINES_MAX.sentence(),
     );
-    // What is quarantined already is that, and not too much.
+    // A test that is quarantined already stays so, and is not too much.
     expect((await repository.post({ test_name: 'test 1' })).status).toBe(409);
     const { quarantined_tests: all } = await repository.list();
     expect(all).toHaveLength(QUARANTINES_MAX);

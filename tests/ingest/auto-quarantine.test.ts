@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import type { Quarantine } from '../../src/postgres/quarantine-records.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';

@@ -40,7 +40,7 @@ describe('explain', () => {
       'health: flaky as of 2026-11-21T18:30:00Z (rules 1, fingerprint 1)',
       '',
       'CI / unit: flaky',
-      `  flaky with a probability of ${Math.round(1_000 * probability) / 10} %, since commit of 2`,
+      `  flaky with a probability of ${Math.round(1_000 * probability) / 10}%, since commit of 2`,
       '  5 executions, 2 flaky, 0 held back because their runs were troubled',
       expect.stringMatching(
         /^ {2}healthy → flaky: flaky with a probability of \S+ %: its own failures on \S+ commits?$/,

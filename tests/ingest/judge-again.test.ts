@@ -1,5 +1,5 @@
 /**
- * What is judged again since a moment, in as many windows as its size takes, agrees with the executions. Here a few executions
+ * Judging again since a moment, in as many windows as its size takes, agrees with the executions. Here a few executions
  * are much.
  */
 import { test } from 'bun:test';

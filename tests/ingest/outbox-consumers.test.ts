@@ -87,7 +87,7 @@ beforeEach(async () => {
   await registerConsumers(db, [RELAY, name]);
 });
 
-/** As the migration of a version does that no longer has them. */
+/** The migration of a version that no longer has them does this. */
 const removeOthers = () => db.delete(outboxConsumers).where(ne(outboxConsumers.name, RELAY));
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 /** Parsing in separate processes: the same results, and nothing that an upload does there is felt elsewhere. */
 import { afterEach, expect, test } from 'bun:test';
-import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { v7 as uuid7 } from 'uuid';
 import { BODY_LIMITS } from '../../src/ingest/body.ts';
 import { parseUpload } from '../../src/ingest/parsing/parse.ts';
@@ -129,7 +129,7 @@ test('an upload whose parsers are killed is told to come again, until it is take
   const { parse } = open({ size: 1, script: dying });
   const killer = Buffer.from('SIGKILL');
   expect(await parse(junitTask(), killer)).toEqual({ outcome: 'interrupted' });
-  // What others send does not count for it, nor the other way round.
+  // Uploads of others do not count for it, nor the other way round.
   expect(await parse({ ...junitTask(), repository: { owner: 'acme', name: 'other' } }, killer)).toEqual({
     outcome: 'interrupted',
   });

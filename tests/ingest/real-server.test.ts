@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { examine } from '../../src/operate/doctor/examine.ts';
@@ -128,7 +128,7 @@ describe.skipIf(!hasRealClickHouse)('on a real server', () => {
       driver.watch(repository);
       for (const job of jobs) await stores.producers.of(testRuns).addMany([job]);
       while ((await refused()).count === 0) await Bun.sleep(20);
-      // As after a minute.
+      // Like a minute later.
       await db
         .update(ingestBlocks)
         .set({ createdAt: sql`created_at - interval '2 minutes'` })

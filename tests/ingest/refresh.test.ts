@@ -1,10 +1,10 @@
-/** What a pass leaves stale is refreshed, however much it is. */
+/** A refresh brings up to date all that a pass leaves stale, however much it is. */
 import { beforeAll, expect, test } from 'bun:test';
 import { eq, sql } from 'drizzle-orm';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { commitRecords, stale, staleCommits } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 /** Differences that `verify` finds, and what it knows to be on its way. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { identities } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';

@@ -1,9 +1,9 @@
-/** What one process stores, the workers of every other may evaluate at once. */
+/** The workers of every process may evaluate at once what another one stores. */
 import { test } from 'bun:test';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { evaluatePartition } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { Notifications } from '../../src/postgres/notifications.ts';
 import { readPartsOf } from '../../src/postgres/partitions.ts';
 import { startWorkers } from '../../workers/main.ts';
@@ -14,7 +14,7 @@ import { runOf } from '../support/verdicts.ts';
 test('a block that one process stores is evaluated by another, which does not look without being woken', async () => {
   const stores = await openTestStores();
   const { db, pool } = stores.postgres;
-  // What other test files left would have the worker look again and again.
+  // Rests of other test files would have the worker look again and again.
   while ((await evaluatePartition({ db, log: stores.log }, 0)) !== undefined);
   const notify = (channel: string) => pool.query('select pg_notify($1, $2)', [channel, '']);
   const notifications = new Notifications({ url: stores.databaseUrl, notify, onError: () => {} });

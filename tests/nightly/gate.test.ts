@@ -90,7 +90,7 @@ test(
         });
         const evidence = {
           command: { code, signal: null },
-          // Those of `gateJobs`.
+          // The jobs of `gateJobs`.
           failureCodes: [1, 7],
           tests: rows.length + passed.length,
           hasTrouble: false,

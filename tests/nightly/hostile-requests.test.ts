@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { HOSTILE_REQUESTS, noticed, warmUp } from '../support/hostile-requests.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
-/** What was taken or answered, and everything that is refused with a reason. */
+/** Everything that was taken, answered, or refused with a reason. */
 const ORDERLY = ['200', '202', '403', '404', '413', '415', '422', '429', '503', 'closed'];
 /** Twice the goal, which `bun tests/bench/hostile.ts` measures: how much is given back in between depends on the machine. */
 const MEMORY_GROWTH_MAX = 600e6;

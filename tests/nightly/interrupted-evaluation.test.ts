@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { evaluatePartition, evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { evaluateStoredParts } from '../../src/maintenance/stored-parts.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { Database } from '../../src/postgres/client.ts';

@@ -1,4 +1,4 @@
-/** What the plan for the memory of a process is worth. */
+/** Whether the plan for the memory of a process holds. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { memorySettings } from '../../src/runtime.ts';

@@ -132,7 +132,7 @@ describe.each([
       '50',
     ];
     const set = await run(command, { cwd: ROOT, env: { ...machine(), DATA_DIR: service.dataDir } });
-    expect([set.code, set.printed]).toEqual([0, expect.stringContaining('50 %')]);
+    expect([set.code, set.printed]).toEqual([0, expect.stringContaining('50%')]);
     await service.until<{ existing_test_names: string[] }>(
       `${base}/flaky-detection-context`,
       (context) => context.existing_test_names.length === 1,

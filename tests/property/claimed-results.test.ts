@@ -1,4 +1,4 @@
-/** What is a resend, what is another result of the same test, and what is neither: over any order of arrival. */
+/** Which result is a resend, which another result of the same test, and which neither: over any order of arrival. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { executionIdOf, sourceKeyOf } from '../../src/domain/identity.ts';

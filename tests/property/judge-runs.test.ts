@@ -197,7 +197,7 @@ class Evaluation {
   }
 }
 
-/** Of executions about which a course that begins with a belief decides again. */
+/** The executions about which a course that begins with a belief decides again. */
 const idsOf = (belief: Belief) => new Set(undecided(belief).map(({ executionId }) => executionId));
 
 /** Contradictions that are in only one of the two lists. */

@@ -152,7 +152,7 @@ describe('cursors', () => {
   test('are short, and name a row for certain, however long its names are and however alike', () => {
     const alike = Array.from({ length: 1_000 }, (_, i) => `${'😀'.repeat(9_000)}${i}`);
     expect(new Set(alike.map(shortText)).size).toBe(alike.length);
-    // What a cursor holds of a longer name is never what it holds of another one.
+    // The part of a longer name that a cursor holds is never that of another one.
     for (const name of alike.slice(0, 10)) expect(shortText(shortText(name))).not.toBe(shortText(name));
     const key = [Number.MAX_SAFE_INTEGER, ...['\u0001', '😀', '"'].map((part) => part.repeat(5_000)), NIL];
     const window = { start: MOMENT_MIN, end: MOMENT_MAX };

@@ -14,7 +14,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 const BEGUN = Date.UTC(2026, 0, 29);
 const NONE = { executions: 0, unexpected: 0 };
 const JOB = 'CI\0unit';
-/** What a suspect keeps: executions of its last day, and no more of them than this. */
+/** A suspect keeps executions of its last day, and no more of them than this. */
 const KEPT_MAX = 200;
 
 interface History {
@@ -89,7 +89,7 @@ function historyOf({ passesBefore, rows, size }: Scenario): History {
   return { start, executions, passes, contradictions, runs };
 }
 
-/** What passes of the evaluation leave of one identity. */
+/** The state of one identity after passes of the evaluation. */
 function evaluated({ start, contradictions, runs }: History, passes: readonly (readonly JudgedExecution[])[]) {
   let suspect = newSuspect(start);
   const flaky = new Set<string>();
@@ -107,7 +107,7 @@ function evaluated({ start, contradictions, runs }: History, passes: readonly (r
   return { suspect, flaky, tooLate };
 }
 
-/** Those that each pass finds too late, by the rule as it is written down. */
+/** The executions that each pass finds too late, by the rule as it is written down. */
 function tooLateIn({ start, passes, contradictions }: History): Set<JudgedExecution> {
   const tooLate = new Set<JudgedExecution>();
   const taken: JudgedExecution[] = [];
@@ -139,7 +139,7 @@ const longBreak: Scenario = {
   size: 1,
 };
 
-/** What is stored of a suspect, and which executions count as flaky. */
+/** The stored state of a suspect, and which executions count as flaky. */
 const stateOf = ({ suspect, flaky }: ReturnType<typeof evaluated>) => ({
   ...suspect,
   before: placed(suspect.before),

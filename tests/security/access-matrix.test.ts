@@ -2,8 +2,9 @@
  * Who may do what, at every route: the rows below are compared with the routes of the service and with its document, so a
  * new route without a row fails. Every row is asked with every kind of credential.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { boundsOfKey } from '../../src/domain/report-bounds.ts';
+import { PUBLIC_PER_SECOND_MAX } from '../../src/http/operation.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -124,6 +125,35 @@ const ROWS: Record<string, Rule> = {
   'DELETE /v1/session': 'session',
 };
 
+/** The routes that need no credential, and what bounds the work that anyone may ask of them. */
+const MEMORY = 'the answer is in memory or a file of the package';
+const SHARED = 'made at most once at a time or a second, for all who ask; never refused, because probes ask';
+const BUDGET = 'a budget of its own for each second';
+const BOUNDS: Record<string, string> = {
+  'GET /': MEMORY,
+  'GET /docs': MEMORY,
+  'GET /docs/json': MEMORY,
+  'GET /docs/assets/swagger-ui-bundle.js': MEMORY,
+  'GET /docs/assets/swagger-ui.css': MEMORY,
+  'GET /app': MEMORY,
+  'GET /app/*': MEMORY,
+  'GET /assets/:file': MEMORY,
+  'GET /healthz/live': SHARED,
+  'GET /healthz/ready': SHARED,
+  'GET /metrics': SHARED,
+  'GET /cli/ci-insights.mjs': BUDGET,
+  'GET /cli/ci-insights.mjs.sha256': BUDGET,
+  'GET /cli/:version/ci-insights.mjs': BUDGET,
+  'GET /sign-in/oidc': BUDGET,
+  'GET /sign-in/oidc/callback': BUDGET,
+  'POST /v1/session': BUDGET,
+  'POST /v1/auth/ci': 'budgets for signatures and for the keys of a repository: tests/http/ci-exchange.test.ts',
+  'POST /webhooks/github': 'room for bodies; the signature is checked before they are parsed: tests/http/webhooks-room.test.ts',
+  'GET /admin/queues': 'a credential of operators is asked for first',
+  'GET /admin/queues/': 'a credential of operators is asked for first',
+  'GET /admin/queues/*': 'a credential of operators is asked for first',
+};
+
 const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 const { owner, name } = uniqueRepository();
 const VALUES: Record<string, string> = {
@@ -183,7 +213,7 @@ beforeAll(async () => {
     const run = { branch: 'main', commit: 'c0ffee', pull_request: null, base_ref: null };
     const made = await service.keys.createForCi({
       ...{ name: 'a job', owner, scope, repositories: [name], ciSubject: 'a job', onceOnly: undefined },
-      expiresAt: new Date(service.stores.clock.now() + 60_000),
+      expiresAt: new Date(service.stores.clock.now() + 3_600_000),
       bounds: { pull_requests_only: false, branches: null, is_confined: true, run },
     });
     return made?.token ?? '';
@@ -327,6 +357,37 @@ test('every route has a row, and every row a route', () => {
   expect(routes.toSorted()).toEqual(Object.keys(ROWS).toSorted());
 });
 
+describe('what anyone may ask for', () => {
+  const byAnyone = Object.entries(ROWS).filter(([, rule]) => ['public', 'page', 'signature', 'board'].includes(rule));
+  const bounded = (bound: string) => Object.keys(BOUNDS).filter((route) => BOUNDS[route] === bound);
+  const statuses = async (route: string, count: number): Promise<number[]> => {
+    const all = [];
+    for (let i = 0; i < count; i++) all.push((await askAs(route, OWN_PAGE)).status);
+    return all;
+  };
+
+  test('is listed with what bounds it', () => {
+    expect(byAnyone.map(([route]) => route).toSorted()).toEqual(Object.keys(BOUNDS).toSorted());
+  });
+
+  test.each(bounded(BUDGET))('%s has a budget of its own, and room again in the next second', async (route) => {
+    const { clock } = service.stores;
+    clock.at += 1_000;
+    const found = await statuses(route, PUBLIC_PER_SECOND_MAX + 1);
+    expect([found[0] === 503, found.at(-1)]).toEqual([false, 503]);
+    const refused = await askAs(route, OWN_PAGE);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    for (const other of bounded(BUDGET).filter((one) => one !== route))
+      expect([other, (await statuses(other, 1))[0] === 503]).toEqual([other, false]);
+    clock.at += 1_000;
+    expect((await askAs(route, OWN_PAGE)).status).not.toBe(503);
+  });
+
+  test.each(bounded(SHARED))('%s is never refused, however many ask', async (route) => {
+    expect(new Set(await statuses(route, PUBLIC_PER_SECOND_MAX + 1))).toEqual(new Set([200]));
+  });
+});
+
 test('the document says of every operation whether it needs a credential, as its row does', async () => {
   const { paths } = await service.get<{ paths: Record<string, Record<string, { security: object[] }>> }>('/docs/json');
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
@@ -347,6 +408,8 @@ test('every route treats every kind of credential as its row says', async () => 
   for (const [route, rule] of Object.entries(ROWS))
     for (const [sender, headers] of Object.entries(senders)) {
       const response = await askAs(route, headers);
+      // No more in a second than anyone may ask.
+      service.stores.clock.at += 50;
       const outcome = await outcomeOf(response, rule);
       const wanted = expected(rule, sender, route.startsWith('GET '));
       if (outcome !== wanted) wrong.push(`${route} with "${sender}": ${outcome} (${response.status}), not ${wanted}`);

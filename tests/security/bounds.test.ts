@@ -1,4 +1,4 @@
-/** What any operation reads and answers is bounded, and credentials and origin are checked before a byte of a body. */
+/** Every operation reads and answers within bounds, and checks credentials and origin before a byte of a body. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { JSON_BODY_VALUES_MAX, SIGN_IN_BODY_BYTES_MAX } from '../../src/domain/limits.ts';

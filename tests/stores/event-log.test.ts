@@ -1,4 +1,4 @@
-/** What the log in ClickHouse keeps of an event beside its metadata: its outcome, and the pull requests of its batch. */
+/** The log in ClickHouse keeps more of an event than its metadata: its outcome, and the pull requests of its batch. */
 import { beforeAll, expect, test } from 'bun:test';
 import { newEvent } from '../../src/domain/events.ts';
 import { recordEvents } from '../../src/postgres/outbox.ts';

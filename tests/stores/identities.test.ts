@@ -1,4 +1,4 @@
-/** What is stored of identities: whatever the order and the parts in which their executions are added, the counts of all. */
+/** Identities store the counts of all executions, whatever the order and the parts in which these are added. */
 import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
@@ -37,7 +37,7 @@ function countsOf(number: number, all: readonly TalliedExecution[]): IdentityCou
   return { ...identity(number), testName: 'adds', ...tally.totals(), newest: newestOf(all) };
 }
 
-/** As it is to be read once all executions are added. */
+/** The state that is read once all executions are added. */
 function storedOf(number: number, all: readonly TalliedExecution[]): Omit<StoredIdentity, 'belief' | 'health'> {
   const { passes } = countsOf(number, all);
   const months = Map.groupBy(all, ({ finishedAt }) => monthOf(finishedAt));

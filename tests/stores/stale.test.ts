@@ -1,4 +1,4 @@
-/** What is noted as stale: added to in any order, and taken away only by who has read all of it. */
+/** Notes of what is stale: added in any order, and taken away only by who has read all of them. */
 import { expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';

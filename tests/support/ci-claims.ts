@@ -16,7 +16,7 @@ export const githubClaims = (repository: string, more: Record<string, unknown> =
   ...more,
 });
 
-/** What GitHub changes in a job of pull request 7. */
+/** GitHub changes these in a job of pull request 7. */
 export const PULL_CLAIMS = {
   event_name: 'pull_request',
   ref: 'refs/pull/7/merge',

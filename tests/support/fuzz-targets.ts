@@ -13,7 +13,7 @@ import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
 import { jobOf } from '../../src/ingest/webhooks/job.ts';
 import { valuesOf } from '../../src/ledger/block.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from './prepare.ts';
 import { prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import type { Target } from './fuzz.ts';

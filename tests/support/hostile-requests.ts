@@ -99,7 +99,7 @@ export const HOSTILE_REQUESTS: Readonly<Record<string, (nth: number) => HostileR
 export interface Noticed {
   /** How many answers had each status; `closed` if the connection was. */
   answers: ReadonlyMap<string, number>;
-  /** Of the slowest one. */
+  /** The time of the slowest one. */
   livenessMs: number;
   /** Until the upload of another owner was stored; infinite if it was not. */
   uploadMs: number;

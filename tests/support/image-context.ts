@@ -1,4 +1,4 @@
-/** What a builder of images reads: which files .dockerignore lets through, and what a Dockerfile copies. */
+/** The reading of a builder of images: which files .dockerignore lets through, and what a Dockerfile copies. */
 
 /**
  * Docker's rules: a pattern is a path from the root of the context with `*`, `?`, classes and `**`; it covers what is below

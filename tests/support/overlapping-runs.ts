@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from './prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { inBudget } from './budget.ts';

@@ -80,7 +80,7 @@ const SAMPLES = [
 ];
 const ENDS = ['', '\u0001'];
 
-/** What is repeated: characters of all kinds, and the words of the pattern, alone and in pairs. */
+/** The texts to repeat: characters of all kinds, and the words of the pattern, alone and in pairs. */
 function pumpsOf({ source }: RegExp): Set<string> {
   const words = (source.replace(/\\[a-zA-Z]|\[\^/g, ' ').match(/[A-Za-z0-9_<>#!-]{2,12}/g) ?? []).slice(0, 8);
   const marks = SAMPLES.filter((one) => /\w/.test(one) || source.includes(one) || one === ' ' || one === '-');

@@ -62,7 +62,7 @@ const pullRuns = fc.array(
   { minLength: 4, maxLength: 24 },
 );
 
-/** What happens to a repository before it is verified. */
+/** The history of a repository before it is verified. */
 export type Disturb = (repository: TestRunsJob['repository']) => Promise<void>;
 
 /** Makes each run a separate upload, even if two have the same attempt. */

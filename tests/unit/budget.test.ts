@@ -1,6 +1,6 @@
 /** How often something may happen that anyone may ask for. */
 import { expect, test } from 'bun:test';
-import { Budget } from '../../src/access/budget.ts';
+import { Budget } from '../../src/http/budget.ts';
 
 test('there is room for so many in a window, each name has its own, and a window ends', () => {
   const budget = new Budget(2, 60_000);

@@ -1,4 +1,4 @@
-/** What the rules of `CI_TOKEN_ACCESS` give to jobs of each CI, and what a configuration of issuers must hold. */
+/** The rules of `CI_TOKEN_ACCESS`: the rights that they give to jobs of each CI; and the configuration of issuers. */
 import { describe, expect, test } from 'bun:test';
 import { readConfig } from '../../src/config.ts';
 import { type CiKind, ciJobOf } from '../../src/domain/ci-claims.ts';

@@ -106,7 +106,7 @@ const OUTCOMES: Record<EventType, readonly (readonly [metadata: object, outcome:
   'test.quarantined': [...always('neutral'), [{ reason: 'r', health_status_at_event: 'broken' }, 'neutral']],
 };
 
-/** What quarantines need, and others keep as they keep every field that they do not know. */
+/** Fields that quarantines need, and others keep as they keep every field that they do not know. */
 const REQUIRED = {
   quarantine_id: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a',
   test_id: '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6b',
@@ -114,7 +114,7 @@ const REQUIRED = {
   source: 'manual',
 };
 
-/** As {@link OUTCOMES} has it, with the outcome that the rule gives. */
+/** A row of {@link OUTCOMES}, with the outcome that the rule gives. */
 const found = (type: EventType) =>
   OUTCOMES[type].map(([sent]) => {
     const metadata = EVENT_METADATA[type].schema.parse({ ...REQUIRED, ...sent });

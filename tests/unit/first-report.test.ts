@@ -1,4 +1,4 @@
-/** What the page of a new repository offers to copy, per CI. */
+/** The snippets that the page of a new repository offers to copy, per CI. */
 import { describe, expect, test } from 'bun:test';
 import { YAML } from 'bun';
 import { recipesOf } from '../../web/pages/first-report-recipes.ts';

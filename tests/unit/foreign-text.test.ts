@@ -9,7 +9,7 @@ import {
   linesInLog,
 } from '../../src/client/foreign-text.ts';
 
-/** What runners take for a command, in one line of a log. */
+/** Commands of runners, in one line of a log. */
 const COMMANDS: [who: string, command: RegExp][] = [
   ['GitHub and its `::command::`', /^\s*::/],
   ['GitHub and Azure with `##[`', /##\[/],

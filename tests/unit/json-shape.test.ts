@@ -1,4 +1,4 @@
-/** What a body holds is known before it is parsed, and what all bodies hold together is bounded. */
+/** The size of a body is known before it is parsed, and that of all bodies together is bounded. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { BodyRoom } from '../../src/http/body-room.ts';
@@ -7,7 +7,7 @@ import { HttpProblem } from '../../src/http/problems.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** As deep and as many as the parsed value has. */
+/** The depth and the number of values that the parsed value has. */
 function measured(value: unknown): { depth: number; values: number } {
   if (typeof value !== 'object' || value === null) return { depth: 0, values: 1 };
   const inner = Object.values(value).map(measured);

@@ -21,7 +21,7 @@ const MADE: Record<string, readonly RegExp[]> = {
   'src/domain/fingerprint.ts': [/!\[[0-9;]{0,20}[A-Za-z]/g],
   'src/domain/message-parts.ts': PARTS.map(({ pattern }) => pattern),
   'src/domain/moment.ts': [DATE_TIME],
-  // Of paths, from routes.
+  // Paths, from routes.
   'src/http/edge.ts': [/^\/app\/.*\/?$/, /^\/v1\/ci\/[^/]+\/repositories\/[^/]+\/?$/],
   'src/operate/board/board.ts': [/^\/api\/queues\/([^/]+)\/([^/]+)$/],
   'src/http/session-cookie.ts': [/(?:^|;\s*)ci_insights_session=([\w-]+)/],

@@ -1,4 +1,4 @@
-/** What the records of a report are: attempts, repeats or namesakes. docs/executions.md says it in words. */
+/** The kinds of records in a report: attempts, repeats or namesakes. docs/executions.md says it in words. */
 import { describe, expect, test } from 'bun:test';
 import { decisiveReportOf } from '../../src/domain/decisive-report.ts';
 import type { Home } from '../../src/domain/namesakes.ts';

@@ -1,4 +1,4 @@
-/** What bounds make of the run that a report names. */
+/** Bounds change the run that a report names. */
 import { describe, expect, test } from 'bun:test';
 import type { Run } from '../../src/domain/columns.ts';
 import { guessDefaultBranch, isOnDefaultBranch, originOf } from '../../src/domain/default-branch.ts';

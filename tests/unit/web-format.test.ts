@@ -30,7 +30,7 @@ describe('a moment', () => {
   const told = (seconds: number): string => formatAgo(new Date(now + 1_000 * seconds).toISOString(), now);
   const NAMES = { minute: 60, hour: 3_600, day: DAY_S, month: 2_629_800, year: 31_557_600 };
   const ENDS = { minute: 60, hour: 24, day: 31, month: 12, year: 100 };
-  /** What is said, as seconds. */
+  /** The duration that is said, as seconds. */
   const saidOf = (text: string): { count: number; unit: keyof typeof NAMES } => {
     const [, count = '', unit = ''] = /(\d+) (minute|hour|day|month|year)/.exec(text) ?? [];
     return { count: Number(count), unit: unit as keyof typeof NAMES };

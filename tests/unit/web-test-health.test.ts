@@ -86,7 +86,7 @@ describe('whatever the figures, the sentences', () => {
         if (text.includes('It passes now')) expect(test.last_conclusion).toBe('passed');
         if (text.includes('neither passed nor failed')) expect(test.failure_ratio + test.success_ratio).toBe(0);
         if (text.includes('was flaky in the last')) expect(test.flakiness_ratio).toBe(0);
-        // Those shares that are there are told.
+        // Only shares that are there are told.
         if (test.failure_ratio > 0 && test.flakiness_ratio === 0)
           expect(text).toContain('executions failed in the last');
         expect(text).toEndWith('.');

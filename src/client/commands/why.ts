@@ -60,10 +60,10 @@ export function sharesInWords(
     : `Of its executions of the last 30 days, ${shareInWords(failed)} failed and ${shareInWords(flaky)} were flaky.`;
 }
 
-/** To a tenth of a percent. Only nothing is 0 %, and only everything 100 %. */
+/** To a tenth of a percent. Only nothing is 0%, and only everything 100%. */
 function shareInWords(share: number): string {
   const tenths = Math.round(1_000 * share);
-  if (share > 0 && tenths === 0) return 'less than 0.1 %';
-  if (share < 1 && tenths === 1_000) return 'more than 99.9 %';
-  return `${tenths / 10} %`;
+  if (share > 0 && tenths === 0) return 'less than 0.1%';
+  if (share < 1 && tenths === 1_000) return 'more than 99.9%';
+  return `${tenths / 10}%`;
 }

@@ -22,7 +22,7 @@ export interface ParserLimits {
 export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died' | 'killed' | 'unstarted';
 
 const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
-/** Of an end whose pipe has closed already. */
+/** A process may be a little later than the end of its pipe. */
 const ENDING_MS_MAX = 1_000;
 /** No report makes a parser send them to itself. */
 const SIGNALS_OF_OTHERS: ReadonlySet<unknown> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']);
