@@ -110,6 +110,8 @@ export interface OperationDescription {
    * ask.
    */
   perSecondMax?: number;
+  /** Asked by machines every few seconds, so it is left out of traces. */
+  isProbe?: boolean;
   /** Public operations: refused unless a page of this service asks, before anything else is looked at. */
   isForOwnPages?: boolean;
   rawBody?: RawBodyDescription;
@@ -141,8 +143,6 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
   isCoalesced?: boolean;
   /** A GET that changes something: browsers follow links. */
   isWrite?: boolean;
-  /** Asked by machines every few seconds, so it is left out of traces. */
-  isProbe?: boolean;
   handle(input: OperationInput<P, QueryOf<Q>, B>): AnyReply | Promise<AnyReply>;
   /** Called before a request is refused whose sender has access, unless its operation has a rate limit. */
   onRefusal?(refused: Pick<OperationInput<P, Q, B>, 'params' | 'credential' | 'url'>, error: unknown): Promise<void>;
@@ -153,8 +153,6 @@ export interface Operation<P = unknown, Q extends QueryShape = QueryShape, B = u
    */
   recall?(input: Pick<OperationInput<P, QueryOf<Q>, B>, 'params' | 'query'>): EncodedReply | undefined;
 }
-
-type AnyOperation = OperationDescription & Pick<Operation, 'isProbe'>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -313,7 +311,7 @@ function answererOf<P, Q extends QueryShape, B>(
 /** So many requests without a credential does a process answer in a second, for each operation. */
 export const PUBLIC_PER_SECOND_MAX = 100;
 
-const budgetOf = ({ access, isProbe, perSecondMax = PUBLIC_PER_SECOND_MAX }: AnyOperation): Budget | undefined =>
+const budgetOf = ({ access, isProbe, perSecondMax = PUBLIC_PER_SECOND_MAX }: OperationDescription): Budget | undefined =>
   access === 'public' && !isProbe ? new Budget(perSecondMax, SECOND_MS) : undefined;
 
 const actorInLog = ({ actor, application, session }: Credential) => ({

@@ -93,7 +93,7 @@ const ERRORS: Record<number, ErrorDescription> = {
   },
   503: {
     title: 'Service unavailable',
-    when: 'A store that the operation needs is unavailable.',
+    when: 'A store that the operation needs is unavailable, or too many such requests are being answered.',
     detail: 'ClickHouse is unavailable right now. Try again later.',
     headers: {
       'retry-after': { description: 'Seconds to wait before trying again.', schema: { type: 'integer', example: 5 } },
@@ -240,6 +240,8 @@ function isAnswered(status: string, operation: OperationDescription): boolean {
   if (status === '413') return operation.body !== undefined;
   if (status === '414') return operation.query !== undefined;
   if (status === '429') return isRateLimited(operation) || operation.countsRequests === true;
+  // Beyond its budget.
+  if (status === '503' && operation.isProbe !== true) return true;
   return operation.access !== 'public' || status === '500' || operation.body !== undefined;
 }
 
