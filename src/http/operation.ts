@@ -311,7 +311,11 @@ function answererOf<P, Q extends QueryShape, B>(
 /** So many requests without a credential does a process answer in a second, for each operation. */
 export const PUBLIC_PER_SECOND_MAX = 100;
 
-const budgetOf = ({ access, isProbe, perSecondMax = PUBLIC_PER_SECOND_MAX }: OperationDescription): Budget | undefined =>
+const budgetOf = ({
+  access,
+  isProbe,
+  perSecondMax = PUBLIC_PER_SECOND_MAX,
+}: OperationDescription): Budget | undefined =>
   access === 'public' && !isProbe ? new Budget(perSecondMax, SECOND_MS) : undefined;
 
 const actorInLog = ({ actor, application, session }: Credential) => ({

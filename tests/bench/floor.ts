@@ -5,10 +5,10 @@
 import pg from 'pg';
 import { testIdOf } from '../../src/domain/identity.ts';
 import type { PreparedChunk } from '../../src/ledger/prepare.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { embeddedFolder } from '../../src/postgres/embedded-folder.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { type DataOptions, makeJobs } from './data.ts';
 import { folderBytes } from './service.ts';
 

@@ -9,9 +9,9 @@ import { readConfig } from '../../src/config.ts';
 import { openDeps } from '../../src/deps.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import type { PreparedChunk } from '../../src/ledger/prepare.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { blockParts } from '../../src/postgres/schema.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { makeJobs, sourceSchema } from './data.ts';
 
 const requestSchema = z.object({

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { migratePostgres } from '../../src/postgres/migrate.ts';
@@ -11,6 +10,7 @@ import { RepositoryStore } from '../../src/postgres/repositories.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores } from '../support/stores.ts';
 
 let dataDir: string;

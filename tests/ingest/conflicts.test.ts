@@ -3,12 +3,12 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { v7 as uuid7 } from 'uuid';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { eventOutbox } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob, type TestExecution, type TestJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 const ingest = setUpIngest();

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import fc from 'fast-check';
 import { v7 as uuid7 } from 'uuid';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob, type TestExecution } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 let stores: TestStores;

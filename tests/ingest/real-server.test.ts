@@ -7,7 +7,6 @@ import { sql } from 'drizzle-orm';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { examine } from '../../src/operate/doctor/examine.ts';
@@ -25,6 +24,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob, type TestExecution } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const service = grantedUser({ deduplicate_insert: 'disable' });

@@ -2,10 +2,10 @@
 import { expect, test } from 'bun:test';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 const ingest = setUpIngest();

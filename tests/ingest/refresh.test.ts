@@ -4,11 +4,11 @@ import { eq, sql } from 'drizzle-orm';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { commitRecords, stale, staleCommits } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 let stores: TestStores;

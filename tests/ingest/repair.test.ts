@@ -2,11 +2,11 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { DERIVED, RAW, repairBlocks } from '../../src/ledger/repair.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob, type TestExecution } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 const MONTH_MS = 31 * 86_400_000;

@@ -1,13 +1,13 @@
 /** Differences that `verify` finds, and what it knows to be on its way. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { identities } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 

@@ -3,11 +3,11 @@ import { test } from 'bun:test';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { evaluatePartition } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { Notifications } from '../../src/postgres/notifications.ts';
 import { readPartsOf } from '../../src/postgres/partitions.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { evaluatePartition, evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { evaluateStoredParts } from '../../src/maintenance/stored-parts.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import type { Database } from '../../src/postgres/client.ts';
@@ -13,6 +12,7 @@ import { partitionOf } from '../../src/postgres/partitions.ts';
 import { blockParts, postponedRepositories } from '../../src/postgres/schema.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { flakyOf, healthOf, PASSING, type RunOf, runOf } from '../support/verdicts.ts';
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { isRunning } from '../../src/processes.ts';
 import { makeFolder } from '../support/folder.ts';
-import { freePort } from '../support/free-port.ts';
 import { packedReport } from '../support/packed-report.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { processTree } from '../support/process-tree.ts';
@@ -77,32 +76,6 @@ describe.each([
     const found = await service.request(`${REPOSITORY}/search/tests?test_name=*&per_page=100`);
     expect(((await found.json()) as { size: number }).size).toBe(20);
   });
-});
-
-test('a service is not ready before its workers have started, and says so', async () => {
-  const folder = makeFolder('late-workers');
-  const port = await freePort();
-  const late = ServiceProcess.onFolder(folder, { PORT: String(port) });
-  const ready = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/healthz/ready`);
-    return [response.status, await response.json()];
-  };
-  const starting = late.start();
-  try {
-    let workers: number | undefined;
-    while (workers === undefined) {
-      workers = processTree(late.pid).find(({ command }) => command.includes('workers/process.ts'))?.pid;
-      await Bun.sleep(5);
-    }
-    process.kill(workers, 'SIGSTOP');
-    expect(await ready()).toMatchObject([503, { status: 'unavailable', stores: { workers: false, postgres: true } }]);
-    process.kill(workers, 'SIGCONT');
-    await starting;
-    expect(await ready()).toMatchObject([200, { status: 'ready', stores: { workers: true } }]);
-  } finally {
-    await late.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
 });
 
 test('executions of a test are answered while workers stand still', async () => {

@@ -148,7 +148,8 @@ const BOUNDS: Record<string, string> = {
   'GET /sign-in/oidc/callback': BUDGET,
   'POST /v1/session': BUDGET,
   'POST /v1/auth/ci': 'budgets for signatures and for the keys of a repository: tests/http/ci-exchange.test.ts',
-  'POST /webhooks/github': 'room for bodies; the signature is checked before they are parsed: tests/http/webhooks-room.test.ts',
+  'POST /webhooks/github':
+    'room for bodies; the signature is checked before they are parsed: tests/http/webhooks-room.test.ts',
   'GET /admin/queues': 'a credential of operators is asked for first',
   'GET /admin/queues/': 'a credential of operators is asked for first',
   'GET /admin/queues/*': 'a credential of operators is asked for first',

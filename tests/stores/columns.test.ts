@@ -6,10 +6,10 @@ import { UploadCollector } from '../../src/formats/collect.ts';
 import type { ParsedExecution } from '../../src/formats/upload.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
 import { valuesOf } from '../../src/ledger/block.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { testRunsSchema } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 /** No value in here is ClickHouse's default for a missing value. */

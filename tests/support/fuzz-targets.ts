@@ -13,12 +13,12 @@ import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
 import { jobOf } from '../../src/ingest/webhooks/job.ts';
 import { valuesOf } from '../../src/ledger/block.ts';
-import { prepareChunk } from './prepare.ts';
 import { prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
 import type { Target } from './fuzz.ts';
 import { otlpJson } from './otlp.ts';
 import { executionsOf, fixtureBytes, RUN } from './parsing.ts';
+import { prepareChunk } from './prepare.ts';
 import { webhookExamples } from './webhooks.ts';
 
 const HEAD = {

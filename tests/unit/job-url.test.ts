@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { valuesOf } from '../../src/ledger/block.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { makeJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 
 const PREPARE = { repositoryId: crypto.randomUUID(), defaultBranch: 'main', now: 0, retentionDays: 90 };
 
