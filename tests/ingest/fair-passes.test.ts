@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { evaluatePartition } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../../src/ledger/prepare.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { partitionOf, readPartsOf } from '../../src/postgres/partitions.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -14,7 +14,7 @@ test('a repository of which much waits keeps none of its partition waiting, and 
   const stores = await openTestStores();
   stores.clock.set(TEST_NOW);
   const { db } = stores.postgres;
-  // What other test files left.
+  // Rests of other test files.
   while ((await evaluatePartition({ db, log: stores.log }, 0)) !== undefined);
   const recorded = async () => {
     const repository = uniqueRepository();

@@ -39,7 +39,7 @@ interface Waiting {
   isRepeated: boolean;
 }
 
-/** Of one lane: by owner, in the order of their turns. */
+/** The uploads of one lane that wait: by owner, in the order of their turns. */
 type Line = Map<string, Waiting[]>;
 
 export class ParserPool {
