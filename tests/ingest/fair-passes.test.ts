@@ -2,10 +2,10 @@
 import { expect, test } from 'bun:test';
 import { evaluatePartition } from '../../src/evaluation/pass.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { prepareChunk } from '../support/prepare.ts';
 import { partitionOf, readPartsOf } from '../../src/postgres/partitions.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores, uniqueRepository } from '../support/stores.ts';
 
 const BLOCKS = 6;
