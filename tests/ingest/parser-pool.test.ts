@@ -142,7 +142,7 @@ test('an upload whose parsers are killed is told to come again, until it is take
   expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
 });
 
-test('an upload at which every parser ends by itself is refused, and does not go round for ever', async () => {
+test('an upload at which every parser fails is refused, and does not go round for ever', async () => {
   const { parse } = open({ size: 1, script: dying });
   expect(await parse(junitTask(), Buffer.from('SIGSEGV'))).toMatchObject({
     outcome: 'refused',

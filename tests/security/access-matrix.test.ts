@@ -128,7 +128,7 @@ const ROWS: Record<string, Rule> = {
 /** The routes that need no credential, and what bounds the work that anyone may ask of them. */
 const MEMORY = 'the answer is in memory or a file of the package';
 const SHARED = 'made at most once at a time or a second, for all who ask; never refused, because probes ask';
-const BUDGET = 'a budget of its own for each second';
+const BUDGET = 'its own budget for each second';
 const BOUNDS: Record<string, string> = {
   'GET /': MEMORY,
   'GET /docs': MEMORY,
@@ -371,7 +371,7 @@ describe('what anyone may ask for', () => {
     expect(byAnyone.map(([route]) => route).toSorted()).toEqual(Object.keys(BOUNDS).toSorted());
   });
 
-  test.each(bounded(BUDGET))('%s has a budget of its own, and room again in the next second', async (route) => {
+  test.each(bounded(BUDGET))('%s has its own budget, and room again in the next second', async (route) => {
     const { clock } = service.stores;
     clock.at += 1_000;
     const found = await statuses(route, PUBLIC_PER_SECOND_MAX + 1);

@@ -16,7 +16,7 @@ export interface ParserLimits {
 }
 
 /**
- * Why a task has no result. `died`: the parser ended by itself. `killed`: someone else ended it, such as the kernel for want
+ * Why a task has no result. `died`: it failed alone. `killed`: someone else ended it, such as the kernel for want
  * of memory. `unstarted`: it ended before it could read anything.
  */
 export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died' | 'killed' | 'unstarted';
