@@ -228,7 +228,8 @@ describe.each(FORMATS)('$name:', (format) => {
         ).toEqual(
           tests.map(({ name, status, durationMs, message }) => ({
             name: writer.nameOf(name),
-            status,
+            // Bazel does not write what did not run.
+            status: format.name === 'bazel' && status === 'skipped' ? 'passed' : status,
             durationMs,
             message: status === 'failed' ? message : undefined,
           })),
