@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { JSON_BODY_VALUES_MAX, SIGN_IN_BODY_BYTES_MAX } from '../../src/domain/limits.ts';
 import { bodyBytesMaxOf, type MountedOperation } from '../../src/http/operation.ts';
+import { mountMetrics } from '../../src/operate/metrics.ts';
+import { openTestApp } from '../support/http.ts';
 import { addressOf, type DescribedApp, openDescribedApp } from '../support/operations.ts';
 
 let service: DescribedApp;
@@ -194,7 +196,22 @@ describe('a 422', () => {
   });
 });
 
-test('the texts that strangers read are made once for all who ask at the same time, and packed', async () => {
+test('metrics are read once for all who ask at the same time', async () => {
+  let readings = 0;
+  const app = await openTestApp({
+    all: [
+      (elysia, http) =>
+        mountMetrics(elysia, http, async () => {
+          readings++;
+          await Bun.sleep(1);
+        }),
+    ],
+  });
+  await Promise.all(Array.from({ length: 10 }, () => app.requestUnchecked('/metrics', { token: null })));
+  expect(readings).toBe(1);
+});
+
+test('the texts that strangers read are packed, and the same for all who ask at the same time', async () => {
   for (const path of ['/metrics', '/docs/json']) {
     const asked = { headers: { 'accept-encoding': 'br;q=1, gzip;q=0.5' }, token: null };
     const answers = await Promise.all(
