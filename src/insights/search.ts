@@ -179,7 +179,7 @@ const searchQuery = {
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
     description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first and then by failed executions.',
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name.',
     default: 'executions_count',
   }),
   direction: directionParameter(),

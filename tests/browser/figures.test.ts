@@ -157,7 +157,11 @@ describe('the figures of a test', () => {
   test('are those by which lists are in order and are filtered', async () => {
     const RANKS = { healthy: 0, flaky: 1, broken: 2, low: 1, medium: 2, high: 3 } as Record<string, number>;
     const orders: Record<string, (row: Row) => readonly number[]> = {
-      health_status: ({ metrics }) => [RANKS[metrics.health_status] ?? 0, metrics.failed_executions],
+      // Healthy ones are in the order of their names.
+      health_status: ({ metrics: { health_status: health, failed_executions: failed } }) => [
+        RANKS[health] ?? 0,
+        health === 'healthy' ? 0 : failed,
+      ],
       failed_executions_count: ({ metrics }) => [metrics.failed_executions],
       failed_executions_ratio: ({ metrics }) => [metrics.failed_executions / Math.max(1, metrics.executions)],
       failed_executions_impact: ({ metrics }) => [RANKS[metrics.failed_executions_impact ?? ''] ?? 0],
