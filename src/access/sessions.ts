@@ -24,8 +24,6 @@ const TAG = 'Service';
 const KEY_LENGTH_MAX = 200;
 /** Sign-ins of a kind that are answered at a time: anyone may begin one. */
 export const SIGN_INS_AT_ONCE_MAX = 16;
-/** Each asks a store or the identity provider. */
-export const SIGN_INS_PER_SECOND_MAX = 50;
 
 const moment = z.iso.datetime().meta({ example: '2026-12-05T09:30:00.000Z' });
 const grantFields = {
@@ -116,7 +114,6 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
     body: signIn,
     bodyBytesMax: SIGN_IN_BODY_BYTES_MAX,
     atOnceMax: SIGN_INS_AT_ONCE_MAX,
-    perSecondMax: SIGN_INS_PER_SECOND_MAX,
     bodyExample: { key: 'cii_0b0sH2l9mEXAMPLE' },
     responses: { 201: { description: 'Signed in.', schema: currentSchema, headers: cookieHeader } },
     handle: async ({ body, request, requestId }) => {

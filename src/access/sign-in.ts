@@ -10,7 +10,7 @@ import type { SessionStore } from '../postgres/sessions.ts';
 import { UNCONFIRMED_MS_MAX } from './confirmation.ts';
 import { type IdentityProvider, ProviderUnavailable, SignInRefused } from './identity-provider.ts';
 import { sealRenewal } from './renewal.ts';
-import { SIGN_INS_AT_ONCE_MAX, SIGN_INS_PER_SECOND_MAX } from './sessions.ts';
+import { SIGN_INS_AT_ONCE_MAX } from './sessions.ts';
 import { attemptCookie, attemptOf, noAttemptCookie } from './sign-in-cookie.ts';
 import { refusalPage } from './sign-in-page.ts';
 
@@ -76,7 +76,6 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
       'For browsers: leads to the identity provider of `OIDC_ISSUER`. `?to=` names the view of the web application to open afterwards, such as `/acme/shop/tests`.',
     access: 'public',
     atOnceMax: SIGN_INS_AT_ONCE_MAX,
-    perSecondMax: SIGN_INS_PER_SECOND_MAX,
     responses: {
       302: { description: 'On to the provider.', headers: cookieHeader('Ties the sign-in to this browser.') },
       ...REFUSALS,
@@ -101,7 +100,6 @@ export function mountSignIn(app: AnyElysia, http: Http, { sessions, identity }: 
       'For browsers: where the identity provider sends a person back. If a rule of `OIDC_ACCESS` names them, they get a session as a cookie that no script can read: of 12 hours if the provider can be asked again whether they still have access, else of 15 minutes.',
     access: 'public',
     atOnceMax: SIGN_INS_AT_ONCE_MAX,
-    perSecondMax: SIGN_INS_PER_SECOND_MAX,
     isWrite: true,
     responses: {
       302: { description: 'Signed in; on to the web application.', headers: cookieHeader('The session.') },

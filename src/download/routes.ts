@@ -31,6 +31,7 @@ export function mountDownload(app: AnyElysia, http: Http): void {
     return made;
   };
 
+  // The answers are in memory, and a hundred jobs of a matrix ask for them in the same second: none has a budget.
   mount(app, http, 'GET', `/cli/${FILE_NAME}`, {
     operationId: 'getClient',
     tag: TAG,
@@ -38,6 +39,7 @@ export function mountDownload(app: AnyElysia, http: Http): void {
     description:
       'One JavaScript file for Node 20 or later and for Bun, which needs nothing else: `node ci-insights.mjs --help`. It uploads test reports and decides whether a job passes.',
     access: 'public',
+    perSecondMax: Number.POSITIVE_INFINITY,
     responses: { 200: { description: 'The client.', mediaType: MEDIA_TYPE, example: EXAMPLE, headers: HEADERS } },
     handle: async ({ request }) => answer(await client(), request, `public, max-age=${LATEST_MAX_AGE_S}`),
   });
@@ -48,6 +50,7 @@ export function mountDownload(app: AnyElysia, http: Http): void {
     summary: 'The checksum of the client for CI jobs',
     description: 'As `sha256sum -c` reads it.',
     access: 'public',
+    perSecondMax: Number.POSITIVE_INFINITY,
     responses: {
       200: { description: 'The checksum.', mediaType: 'text/plain', example: `${'0a'.repeat(32)}  ${FILE_NAME}\n` },
     },
@@ -68,6 +71,7 @@ export function mountDownload(app: AnyElysia, http: Http): void {
     description:
       'The same file under an address that never changes its content, so that caches may keep it for a year.',
     access: 'public',
+    perSecondMax: Number.POSITIVE_INFINITY,
     params: z.object({ version: z.string().meta({ description: 'The version of the service.', example: '1.0.0' }) }),
     responses: {
       200: { description: 'The client.', mediaType: MEDIA_TYPE, example: EXAMPLE, headers: HEADERS },

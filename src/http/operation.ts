@@ -309,7 +309,7 @@ function answererOf<P, Q extends QueryShape, B>(
 }
 
 /** So many requests without a credential does a process answer in a second, for each operation. */
-export const PUBLIC_PER_SECOND_MAX = 100;
+export const PUBLIC_PER_SECOND_MAX = 50;
 
 const budgetOf = ({
   access,

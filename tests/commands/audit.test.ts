@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { runCommand } from '../support/service-process.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
-const { owner, name } = uniqueRepository();
+const { owner: shared, name } = uniqueRepository();
+/** Of this file only: the trail of the shared one has what other tests do. */
+const owner = `${shared}-${name}`;
 const path = `${owner}/${name}`;
 let stores: TestStores;
 beforeAll(async () => {

@@ -69,7 +69,7 @@ test('names for each identity its health, how sure it is, and the executions tha
     {
       from: 'healthy',
       to: 'broken',
-      rule: expect.stringMatching(/^broken with a probability of \d\d(\.\d)? %: a commit broke it$/),
+      rule: expect.stringMatching(/^broken with a probability of \d\d(\.\d)?%: a commit broke it$/),
       probability: expect.any(Number),
       executions,
     },
@@ -113,7 +113,7 @@ test('names troubled runs, and what is held back because of them, with the reaso
   );
   const { identities } = await insights.app.get<Explanation>(troubled.test('test 3', '/explanation'));
   const reason = expect.stringMatching(
-    /^12 of 12 executions failed unexpectedly: a healthy test fails in this run with a probability of \d\d %$/,
+    /^12 of 12 executions failed unexpectedly: a healthy test fails in this run with a probability of \d\d%$/,
   ) as unknown as string;
   expect(identities).toMatchObject([
     {

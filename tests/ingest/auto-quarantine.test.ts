@@ -94,7 +94,7 @@ describe('auto-quarantine', () => {
       isRecovered: false,
     });
     expect(quarantine?.reason).toMatch(
-      /^Flaky in CI \/ unit with a probability of 9[5-9](?:\.\d)? %: fails in about \d+ % of its runs when nothing else does, lately on commit of 11, commit of 13, commit of 14\.$/,
+      /^Flaky in CI \/ unit with a probability of 9[5-9](?:\.\d)?%: fails in about \d+% of its runs when nothing else does, lately on commit of 11, commit of 13, commit of 14\.$/,
     );
     await course.run(times(3, 'flaky'));
     expect(await course.open()).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('auto-quarantine', () => {
     await course.run(times(5, 'failed'));
     expect((await course.open()).map((one) => one.reason)).toEqual([
       expect.stringMatching(
-        /^Broken in CI \/ unit with a probability of \S+ %: failed on .* without a pass, from .* to .*\.$/,
+        /^Broken in CI \/ unit with a probability of \S+%: failed on .* without a pass, from .* to .*\.$/,
       ),
     ]);
 

@@ -293,7 +293,7 @@ describe('an automatic quarantine', () => {
 
   test('names its evidence', () =>
     expect(reasonOf(flaky)).toMatch(
-      /^Flaky in CI \/ unit with a probability of 9\d(?:\.\d)? %: fails in about \d+ % of its runs when nothing else does, lately on c60, c121, c122\.$/,
+      /^Flaky in CI \/ unit with a probability of 9\d(?:\.\d)?%: fails in about \d+% of its runs when nothing else does, lately on c60, c121, c122\.$/,
     ));
   test('names commits as Git does, by the first digits of their hashes', () => {
     const hashed = flaky.evidence.map((one) => ({ ...one, commit: new Bun.SHA1().update(one.commit).digest('hex') }));
@@ -322,7 +322,7 @@ describe('an automatic quarantine', () => {
     expect(verdictOf(broken).status).toBe('broken');
     expect([reasonOf(broken), reasonOf(broken, 'off')]).toEqual([undefined, undefined]);
     expect(reasonOf(broken, 'flaky+broken')).toMatch(
-      /^Broken in CI \/ unit with a probability of 9\d(?:\.\d)? %: failed on c\d+, c\d+, c\d+, c\d+ and \d+ more commits before without a pass, from 2026-01-12 \d\d:00 UTC to 2026-01-14 \d\d:00 UTC\.$/,
+      /^Broken in CI \/ unit with a probability of 9\d(?:\.\d)?%: failed on c\d+, c\d+, c\d+, c\d+ and \d+ more commits before without a pass, from 2026-01-12 \d\d:00 UTC to 2026-01-14 \d\d:00 UTC\.$/,
     );
     expect(reasonOf(after(`${PASSES}F|F|F|F`), 'flaky+broken')).toBeUndefined();
     expect(reasonOf(after(`${PASSES}${'F'.repeat(12)}`), 'flaky+broken')).toBeUndefined();

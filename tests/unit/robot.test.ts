@@ -133,7 +133,7 @@ test('a report that breaks off keeps the tests that were whole', async () => {
 });
 
 test.each([
-  ['<testsuite/>', 'it is JUnit XML, which has its own address'],
+  ['<testsuite/>', 'It is in the format JUnit XML, which has its own address'],
   ['nonsense', 'The body is not a Robot Framework report'],
 ])('%s is refused with a sentence', async (body, why) => {
   expect(String(await refusalOf(robot, body))).toContain(why);

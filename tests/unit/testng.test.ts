@@ -115,7 +115,7 @@ test('a name that is too long because of its parameters is refused alone', async
 });
 
 test.each([
-  ['<testsuite/>', 'it is JUnit XML, which has its own address'],
+  ['<testsuite/>', 'It is in the format JUnit XML, which has its own address'],
   ['nonsense', 'The body is not a TestNG XML report'],
 ])('%s is refused with a sentence', async (body, why) => {
   expect(String(await refusalOf(testng, body))).toContain(why);

@@ -1,13 +1,11 @@
 /** Numbers and moments as the pages show them. */
 import { describe, expect, test } from 'bun:test';
-import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { RATIO_DAYS, windowUpTo } from '../../src/domain/ratio-window.ts';
 import { formatAgo, formatCounted, formatSeconds, formatShare } from '../../web/ui/format.ts';
 import { daysUpTo, formatUtcSpan } from '../../web/ui/utc.ts';
 
 const DAY_S = 86_400;
-const UTC_MODULE = resolve(import.meta.dir, '../../web/ui/utc.ts');
 
 test('a share is 0% only if it is nothing, and 100% only if it is everything', () => {
   expect([0, 0.0004, 0.001, 0.418, 0.99951, 1].map(formatShare)).toEqual([
@@ -121,20 +119,3 @@ test('a span of whole days is told by its first and its last day', () => {
   expect(told(1)).not.toContain('–');
   expect(told(0.5)).toContain('12:00');
 });
-
-test.each(['America/New_York', 'Europe/Prague', 'Pacific/Kiritimati'])(
-  'days are those of UTC for a reader in %s',
-  (zone) => {
-    const program = `import { formatUtcDay, formatUtcSpan, formatUtcTick } from ${JSON.stringify(UTC_MODULE)};
-    const day = Date.UTC(2026, 10, 8);
-    console.log([
-      formatUtcDay(day), formatUtcTick(day, false), formatUtcTick(day + ${3_600_000 * 13}, false),
-      formatUtcSpan(day, day + ${1_000 * DAY_S}), formatUtcSpan(day, day + ${3_600_000}),
-    ].join('|').replaceAll(/\\s+/g, ' '));`;
-    const env = { ...process.env, TZ: zone, LC_ALL: 'en_US.UTF-8' };
-    const { stdout } = Bun.spawnSync([process.execPath, '-e', program], { env });
-    expect(stdout.toString().trim()).toBe(
-      'Nov 8|Nov 8|01:00 PM|Nov 8, 2026 UTC|Nov 8, 2026, 12:00 AM – Nov 8, 2026, 1:00 AM UTC',
-    );
-  },
-);
