@@ -97,7 +97,7 @@ interface KnownIdentity extends Identity {
 const courseOf = (known: KnownIdentity, runs: KnownRuns): BeliefCourse =>
   followCourse({ ...known, ...startOf(beginOf(known)), place: jobKey(known) }, runs);
 
-/** As if all of its retained executions were recent. */
+/** Made as if all of its retained executions were recent. */
 function beginOf({ baseline, executions }: KnownIdentity): Suspect {
   const isNew = (at: Position): boolean => baseline.at === null || comparePositions(at, baseline.at) > 0;
   return newSuspect(

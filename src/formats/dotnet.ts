@@ -1,5 +1,5 @@
 /**
- * What the reports of .NET have in common: TRX, NUnit's and xUnit.net's. A failure has a message and a stack trace, and the
+ * Shared by the reports of .NET: TRX, NUnit's and xUnit.net's. A failure has a message and a stack trace, and the
  * message contains the type of the exception.
  */
 import { cutFailure } from './report.ts';

@@ -7,7 +7,7 @@ import type { Report } from './report.ts';
 import { asUtf8 } from './utf8.ts';
 import { xmlHint } from './xml.ts';
 
-/** What begins a report tells what it is. */
+/** The beginning of a report tells what it is. */
 const HEAD_BYTES = 64 * 1024;
 const ROOT = /<([A-Za-z_][\w.:-]{0,100})/;
 

@@ -40,7 +40,7 @@ export interface XmlReport {
   roots: readonly [string, ...string[]];
   /** The attributes from which the name of a test is made. */
   nameAttributes: readonly string[];
-  /** What each test may add to a report; absent: as in most formats. */
+  /** How much each test may add to a report; absent: as in most formats. */
   allowance?: XmlAllowance;
 }
 
@@ -232,7 +232,7 @@ const HINTS: Readonly<Record<string, string>> = {
   html: 'a web page, perhaps an error of a proxy',
 };
 
-/** What a document with this root is; null if it is not known. */
+/** Says which report has this root; null if it is not known. */
 export const xmlHint = (root: string): string | null => (Object.hasOwn(HINTS, root) ? (HINTS[root] ?? null) : null);
 
 /** Options of sax that its types leave out. */

@@ -261,7 +261,7 @@ function answererOf<P, Q extends QueryShape, B>(
     const body = await readBody(request, operation, operation.access === 'public' ? STRANGERS_ROOM : CALLERS_ROOM);
     if (query.errors || body.errors) throw unprocessable([...(query.errors ?? []), ...(body.errors ?? [])]);
     const input = { params: params.value, query: query.value, body: body.value, credential, request, url, requestId };
-    // What a large body asks for may take as long as reading it, and be as large.
+    // An answer to a large body may take as long as reading it, and be as large.
     const turn = operation.body ? turnsOf(request) : () => undefined;
     const run = async (more: { signal?: AbortSignal } = {}): Promise<Prepared> => {
       await turn();

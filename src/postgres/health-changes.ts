@@ -104,7 +104,7 @@ export async function readChangesAfter(
   );
 }
 
-/** Those of the given identities that came after their start. */
+/** Changes of the given identities that came after their start. */
 export function changesAfter(
   changes: readonly HealthChangeRecord[],
   starts: readonly IdentityStart[],

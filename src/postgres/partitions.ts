@@ -88,7 +88,7 @@ const partColumns = sql`parts.repository_id, parts.block_id, parts.executions, p
 /** No further part is taken once those before it have so many. */
 export interface PartLimits {
   executionsMax: number;
-  /** Of lines, unpacked. */
+  /** The length of lines, unpacked. */
   bytesMax: number;
 }
 

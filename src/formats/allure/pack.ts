@@ -12,7 +12,7 @@ export interface PartFile {
 /** Others in the folder are attachments and descriptions of the environment. */
 export const isPart = (name: string): boolean => /^[^.].*-(?:result|container)\.json$/.test(name);
 
-/** As much as the service reads. */
+/** The service reads no more. */
 const PACKED_BYTES_MAX = 200 * 1024 * 1024;
 
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];

@@ -58,7 +58,7 @@ const has = (value: object, ...names: readonly string[]): boolean => names.every
 
 export type Kind = 'result' | 'container' | 'unreadable' | null;
 
-/** What the parsed content of a file is; null for another document. */
+/** The kind of document that a file holds; null for another. */
 export function kindOf(value: unknown): Kind {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   if (has(value, 'unreadable')) return 'unreadable';

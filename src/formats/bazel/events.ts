@@ -39,7 +39,7 @@ type BazelEvent =
 
 export type Stamped = BazelEvent & { isLast: boolean };
 
-/** What may be in an id. */
+/** The parts that an id may have. */
 const KINDS: ReadonlySet<string> = new Set(
   'unknown progress started unstructuredCommandLine structuredCommandLine workspaceStatus optionsParsed fetch configuration targetConfigured pattern patternSkipped namedSet targetCompleted actionCompleted unconfiguredLabel configuredLabel testResult testProgress testSummary targetSummary buildFinished buildToolLogs buildMetrics workspace workspaceConfig buildMetadata convenienceSymlinksIdentified execRequest'.split(
     ' ',

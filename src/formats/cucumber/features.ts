@@ -178,7 +178,7 @@ function recordOf({ name, before, steps, after, status: stated }: Element): Wait
     isFlaky: false,
     isRetried: false,
     failures: isFailed && worst ? [failureOf(worst, 1)] : [],
-    // Of several attempts, the last is in the report, or each is in its own.
+    // The last of several attempts is in the report, or each is in its own.
     listing: 'never',
   };
 }

@@ -64,7 +64,7 @@ export class Outlines {
     this.parts.add();
     const { tableHeader, tableBody = [] } = tableSchema.safeParse(table).data ?? {};
     const columns = this.#valuesOf(tableHeader?.cells ?? []);
-    // What the name of the outline holds stands in the name of its test.
+    // A cell in the name of the outline stands in the name of its test.
     const shown = columns.map((column) => !outline.includes(`<${column}>`));
     for (const one of tableBody) {
       this.parts.add();

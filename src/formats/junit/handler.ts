@@ -84,7 +84,7 @@ export class JunitHandler implements XmlHandler {
   #stops = 0;
   readonly #unknownWords = new Set<string>();
   #missing = 0;
-  /** Of suites that do not say how many of theirs were skipped; the root may. */
+  /** Counts of suites that do not say how many of theirs were skipped; the root may. */
   readonly #unsaid = { tests: 0, sentences: [] as string[] };
   #skipped = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */

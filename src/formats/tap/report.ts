@@ -20,7 +20,7 @@ interface Node {
   point: Point;
   /** The comment above it, which in tape is the name of the test. */
   section: string;
-  /** Of its block; null without one. */
+  /** From its block; null without one. */
   fields: Fields | null;
   comments: Diagnostics;
   /** Null for a test. */
@@ -30,9 +30,9 @@ interface Node {
 /** Test points of one indentation. */
 interface Level {
   nodes: Node[];
-  /** Of the subtest that it is, as a comment announced it. */
+  /** The name of its subtest, as a comment announced it. */
   title: string | null;
-  /** Of the next subtest. */
+  /** The name of the next subtest. */
   announced: string | null;
   section: string;
   plan: number | null;

@@ -28,7 +28,7 @@ export class XunitHandler implements XmlHandler {
   #text: LongText | null = null;
   /** When the tests of the assembly that is open ended so far; null if it does not say when it began. */
   #clockMs: number | null = null;
-  /** Of all assemblies. */
+  /** The sum of all assemblies. */
   #announcedTests = 0;
   #announcedFailures = 0;
   #failedCount = 0;

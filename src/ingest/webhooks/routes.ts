@@ -61,7 +61,7 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
     description:
       'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once, under whatever id: the body identifies it. An owner with its own secret sends to `/webhooks/github?owner=acme`.',
     access: 'public',
-    // The host sends no delivery again by itself. Only what a secret signs is looked into.
+    // The host sends no delivery again automatically, and only what a secret signs is looked into.
     perSecondMax: Number.POSITIVE_INFINITY,
     query: {
       owner: textParameter(1, OWNER_LENGTH_MAX, {

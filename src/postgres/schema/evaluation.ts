@@ -29,7 +29,7 @@ export const blockParts = schema.table(
     blockId: bigint('block_id', { mode: 'number' }).notNull(),
     repositoryId: uuid('repository_id').notNull(),
     executions: integer().notNull(),
-    /** Of its lines, unpacked. */
+    /** The length of its lines, unpacked. */
     bytes: integer().notNull(),
     /** zstd of the lines of the block that belong to this repository. */
     body: bytea().notNull(),
