@@ -1,14 +1,14 @@
-/** The fuzzing finds faults: each kind of fault is put behind each parser, at one body in 25, and must be found. */
+/** The fuzzing finds faults: each kind of fault is put behind some parsers, at one body in 25, and must be found. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { fuzz, type Target } from '../support/fuzz.ts';
+import { fuzz, type Target, WALL_MS_MAX } from '../support/fuzz.ts';
 import { fuzzTargets, STEPS } from '../support/fuzz-targets.ts';
 
 const seed = fc.readConfigureGlobal().seed ?? 1;
 /** All of them are read to find out what is kept. */
-const FEW = { cases: 200, endlessMs: 1_000 };
+const FEW = { cases: 200, endlessMs: 5_000 };
 /** It ends with the first fault. Few of the changed bodies of some formats have executions. */
-const UNTIL_FOUND = { cases: 10_000, endlessMs: 1_000 };
+const UNTIL_FOUND = { cases: 10_000, endlessMs: 5_000 };
 /** Unchanged samples are for the whole run: there they are taken first. */
 const unchanged = (target: Target): Target => ({ ...target, takesSamples: false });
 /** Depends on the contents of a body: one that is tried again fails again. */
@@ -33,7 +33,7 @@ const READING: Readonly<Record<string, [fault: (body: Buffer) => unknown, found:
     /does not answer this with a sentence/,
   ],
   'computes for 200 ms': [(body) => isFaulty(body) && computing(), /computes \d+/],
-  'waits for 200 ms': [async (body) => isFaulty(body) && Bun.sleep(HANG_MS), /takes \d+/],
+  'waits too long': [async (body) => isFaulty(body) && Bun.sleep(2 * WALL_MS_MAX), /takes \d+/],
   'never ends': [async (body) => isFaulty(body) && new Promise(() => {}), /does not end with this/],
   [KEEPS]: [() => kept.push(Buffer.alloc(LEAK_BYTES, 1)), /keeps \d+ bytes/],
 };
@@ -46,8 +46,11 @@ const before = (target: Target, fault: (body: Buffer) => unknown): Target => ({
   },
 });
 
+/** One of XML, one that unpacks in other threads, and one of binary messages: the harness is the same for all. */
+const READ_FAULTILY = ['junit', 'allure', 'OTLP in protobuf'];
+
 describe('a parser', async () => {
-  for (const target of await fuzzTargets())
+  for (const target of (await fuzzTargets()).filter(({ name }) => READ_FAULTILY.includes(name)))
     for (const [name, [fault, found]] of Object.entries(READING))
       test(`${target.name}: that ${name} is found`, async () => {
         const options = name === KEEPS ? FEW : UNTIL_FOUND;
