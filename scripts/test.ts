@@ -14,7 +14,7 @@ import { planTests, runBatches, secondsIn } from './test-plan.ts';
 const ROOT = resolve(import.meta.dir, '..');
 const TIMINGS = join(ROOT, 'tests/timings.json');
 const NIGHTLY = 'tests/nightly/';
-/** At once, than there are cores: a batch often waits, for processes that start and for clients that try again. */
+/** How many more batches run at once than there are cores: they often wait, for processes to start and clients to retry. */
 const BATCHES_MORE = 1;
 
 const args = process.argv.slice(2);

@@ -69,7 +69,7 @@ function knownProbabilities(belief: Belief): Probabilities {
   return known;
 }
 
-/** A probability as people read it, with the digits of the API. 100 % is never true. */
+/** A probability as people read it, with the digits of the API. 100% is never true. */
 export const percent = (probability: number): string => `${Math.min(999, Math.round(1_000 * probability)) / 10}%`;
 
 function likelihoodOf(health: Health, belief: Belief, probabilities: Probabilities): number {

@@ -39,7 +39,7 @@ import { noteCommits } from './off-branch.ts';
 import { type Written, writeJudgements } from './write-judgements.ts';
 
 /**
- * One pass takes no further part once it has so much: it is in memory meanwhile, some 100 MB of it, and other partitions wait. An
+ * One pass takes no further part once it has so much, because it is in memory, some 100 MB, and other partitions wait. An
  * execution that passed takes about 200 bytes, a failure up to 320 KiB.
  */
 const PASS_LIMITS: PartLimits = { executionsMax: 200_000, bytesMax: 16 * 1024 * 1024 };
