@@ -1,0 +1,58 @@
+/**
+ * `bun tests/simulation/axes.ts [--worlds 300] [--seed 1] [--runs 5,10,30,100]`: how often the rule of axes, and Fisher's test
+ * on pooled counts, name just the legs that are hit in worlds whose cause is known, and how often they name any where there
+ * is none.
+ */
+import { parseArgs } from 'node:util';
+import { explainByAxes } from '../../src/domain/axis-explanation.ts';
+import { byFisher, legsNamed } from './axis-rules.ts';
+import { type AxisWorld, type AxisWorldKind, CAUSES, makeAxisWorld, NO_CAUSES } from './axis-worlds.ts';
+
+const { values } = parseArgs({
+  options: {
+    worlds: { type: 'string', default: '300' },
+    seed: { type: 'string', default: '1' },
+    runs: { type: 'string', default: '5,10,30,100' },
+  },
+});
+const worlds = Number(values.worlds);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** The legs that a rule names: 1 for each of them; undefined if it names none. */
+type Rule = (world: AxisWorld) => readonly boolean[] | undefined;
+const RULES: Readonly<Record<string, Rule>> = {
+  'within commits': ({ results, legs }) => legsNamed(explainByAxes(results), legs),
+  Fisher: ({ results, legs }) => byFisher(results, legs),
+};
+
+function* worldsOf(kind: AxisWorldKind, runs: number): Generator<AxisWorld> {
+  for (let i = 0; i < worlds; i++) yield makeAxisWorld(kind, Number(values.seed) * 1_000_003 + i, runs);
+}
+
+function scoreCause(rule: Rule, kind: AxisWorldKind, runs: number): { named: number; right: number } {
+  const score = { named: 0, right: 0 };
+  for (const world of worldsOf(kind, runs)) {
+    const named = rule(world);
+    if (!named) continue;
+    score.named++;
+    if (named.every((is, i) => is === world.hit?.[i])) score.right++;
+  }
+  return score;
+}
+
+for (const runs of values.runs.split(',').map(Number))
+  for (const [name, rule] of Object.entries(RULES)) {
+    const begun = performance.now();
+    const scores = CAUSES.map((kind) => scoreCause(rule, kind, runs));
+    const named = scores.reduce((sum, one) => sum + one.named, 0);
+    const right = scores.reduce((sum, one) => sum + one.right, 0);
+    const recalls = scores.map((one, i) => `${CAUSES[i]} ${(one.right / worlds).toFixed(2)}`);
+    const wrong = NO_CAUSES.map(
+      (kind) => `${kind} ${((scoreCause(rule, kind, runs).named / worlds) * 1_000).toFixed(0)}`,
+    );
+    const micros = ((performance.now() - begun) * 1_000) / (worlds * (CAUSES.length + NO_CAUSES.length));
+    say(
+      `${runs} runs, ${name}: ${(right / named).toFixed(4)} of ${named} right, ${(right / (worlds * CAUSES.length)).toFixed(2)} found (${recalls.join(', ')}); ` +
+        `named per 1,000 without a cause: ${wrong.join(', ')}; ${micros.toFixed(0)} µs a world`,
+    );
+  }
