@@ -15,6 +15,8 @@ CREATE TABLE IF NOT EXISTS ci.ingest
   on_default Bool,
   pipeline_name String,
   job_name String,
+  axes String,
+  place String,
   run_id String,
   run_attempt UInt32,
   commit_sha String,
@@ -72,6 +74,8 @@ CREATE TABLE IF NOT EXISTS ci.executions
   duration_s Float64 CODEC(ZSTD(1)),
   pipeline_name LowCardinality(String),
   job_name LowCardinality(String),
+  axes LowCardinality(String),
+  place LowCardinality(String),
   run_id String CODEC(ZSTD(1)),
   run_attempt UInt32,
   commit_sha String CODEC(ZSTD(1)),
@@ -119,7 +123,7 @@ ORDER BY (repository_id, on_default, test_id, failure_id, failed_at, execution_i
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000, fsync_after_insert = 1,
   fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- One row per attempt of a pipeline and CI job on the default branch, and UTC day: how often it passed and failed. It shows
+-- One row per attempt of a leg of a CI job on the default branch, and UTC day: how often it passed and failed. It shows
 -- a run in which much fails at once without reading its executions. The day leads the key, because the newest runs are
 -- read.
 CREATE TABLE IF NOT EXISTS ci.runs
@@ -128,6 +132,7 @@ CREATE TABLE IF NOT EXISTS ci.runs
   day Date,
   pipeline_name String,
   job_name String,
+  axes String,
   run_id String,
   run_attempt UInt32,
   first_at SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
@@ -137,11 +142,11 @@ CREATE TABLE IF NOT EXISTS ci.runs
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (repository_id, day, pipeline_name, job_name, run_id, run_attempt)
+ORDER BY (repository_id, day, pipeline_name, job_name, axes, run_id, run_attempt)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, fsync_after_insert = 1,
   fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
--- One row per attempt of a pipeline and CI job on a commit, and UTC day, on any branch: how its tests ended, and which of
+-- One row per attempt of a leg of a CI job on a commit, and UTC day, on any branch: how its tests ended, and which of
 -- them failed. It shows the runs of a repository, and leads from a commit to its failures in the raw tables, whose keys
 -- begin with the test. The day leads the key, because the newest runs are read; within a day, a commit is one range, which
 -- the bloom filter finds. The runs of a pull request are few, and anywhere in the days of a repository: they have a filter,
@@ -156,12 +161,14 @@ CREATE TABLE IF NOT EXISTS ci.commit_runs
   pipeline_name String,
   run_id String,
   job_name String,
+  axes String,
   run_attempt UInt32,
   on_default Bool,
   branch SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
   base_ref SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
   pull_request SimpleAggregateFunction(max, UInt32) CODEC(ZSTD(1)),
   job_url SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  place SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
   first_at SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
   last_at SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
   passed SimpleAggregateFunction(sum, UInt64),
@@ -175,7 +182,7 @@ CREATE TABLE IF NOT EXISTS ci.commit_runs
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (repository_id, day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default)
+ORDER BY (repository_id, day, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default)
 SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, fsync_after_insert = 1,
   fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;
 
@@ -242,9 +249,9 @@ FROM ci.probe_lines;
 CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_executions TO ci.executions AS
 SELECT
   repository_id, on_default, test_id, fromUnixTimestamp64Milli(finished_ms, 'UTC') AS finished_at, execution_id,
-  status, is_flaky, is_quarantined, is_retried, is_time_replaced, duration_s, pipeline_name, job_name, run_id,
-  run_attempt, commit_sha, branch, base_ref, pull_request, is_confined, test_name, filepath, function, framework,
-  framework_version, language, job_url, failures, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
+  status, is_flaky, is_quarantined, is_retried, is_time_replaced, duration_s, pipeline_name, job_name, axes,
+  place, run_id, run_attempt, commit_sha, branch, base_ref, pull_request, is_confined, test_name, filepath, function,
+  framework, framework_version, language, job_url, failures, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
 FROM ci.ingest
 ARRAY JOIN
   e_execution_id AS execution_id, e_test_id AS test_id, e_test_name AS test_name, e_status AS status,
@@ -268,7 +275,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_runs TO ci.runs AS
 WITH
   arrayFilter((ms, status) -> status != 'skipped' AND intDiv(ms, 86400000) = day_number, e_finished_ms, e_status) AS times
 SELECT
-  repository_id, toDate(day_number) AS day, pipeline_name, job_name, run_id, run_attempt,
+  repository_id, toDate(day_number) AS day, pipeline_name, job_name, axes, run_id, run_attempt,
   fromUnixTimestamp64Milli(arrayMin(times), 'UTC') AS first_at,
   fromUnixTimestamp64Milli(arrayMax(times), 'UTC') AS last_at,
   arrayCount((status, ms) -> status = 'passed' AND intDiv(ms, 86400000) = day_number, e_status, e_finished_ms) AS passed,
@@ -285,8 +292,8 @@ WITH
   arrayFilter((execution, status, is_counted) -> is_counted AND status = 'failed',
     arrayZip(e_test_id, e_execution_id, e_finished_ms), e_status, is_of_day) AS failures
 SELECT
-  repository_id, toDate(day_number) AS day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
-  branch, base_ref, pull_request, job_url,
+  repository_id, toDate(day_number) AS day, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default,
+  branch, base_ref, pull_request, job_url, place,
   fromUnixTimestamp64Milli(arrayMin(times), 'UTC') AS first_at,
   fromUnixTimestamp64Milli(arrayMax(times), 'UTC') AS last_at,
   arrayCount((status, is_counted) -> is_counted AND status = 'passed', e_status, is_of_day) AS passed,

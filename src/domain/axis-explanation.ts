@@ -3,7 +3,7 @@
  *
  * Legs are compared only within a *stratum*: what ran for the same commit on the same day. A bad commit or a bad hour hits
  * all legs of its stratum, and says nothing of any of them. Given that k of the n legs of a stratum failed, the likelihood of
- * a set of legs is that of how many of its own are among them (noncentral hypergeometric). No stratum proves more than 30 : 1,
+ * a set of legs is that of how many in it are among them (noncentral hypergeometric). No stratum proves more than 30 : 1,
  * because a value of an axis may be ill for a day. Fisher's test on pooled counts names such a day in half of all cases
  * (`tests/simulation/axes.ts` compares).
  */
@@ -35,7 +35,7 @@ export interface NamedLegs {
   /** Whether hardly any failure is elsewhere. */
   readonly isOnly: boolean;
   readonly probability: number;
-  /** Strata that speak for it by themselves. */
+  /** Strata that speak for it alone. */
   readonly strata: number;
   readonly inside: Counts;
   readonly outside: Counts;
@@ -48,7 +48,7 @@ export interface Counts {
 
 /** Fewer strata never name anything. */
 export const STRATA_MIN = 3;
-/** The newest with failures are looked at: what was mended long ago is not explained. */
+/** The newest with failures are looked at: what was fixed long ago is not explained. */
 const STRATA_MAX = 30;
 /** How many times likelier one stratum can make anything. */
 const STRATUM_RATIO_MAX = 30;

@@ -6,6 +6,7 @@
  * A column that is added later must be optional in the job (`texts.optional()`), because older producers do not send it.
  */
 import { z } from 'zod';
+import { axesSchema } from './axes.ts';
 import { ColumnSet, type RowOf } from './column-set.ts';
 import { DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX, UINT32_MAX, webAddressOf } from './limits.ts';
 import { flags, numbersFrom, oneOf, optionalNumbers, optionalTexts, texts, wholeNumbers } from './plain-array.ts';
@@ -66,6 +67,16 @@ export const runColumns = new ColumnSet({
     line: 'pipeline_name',
   },
   job_name: { job: 'job_name', schema: text.describe('Name of the job within the pipeline'), line: 'job_name' },
+  axes: {
+    job: 'axes',
+    schema: axesSchema
+      .optional()
+      .describe('What is different in this leg of the job, such as {"os": "windows"}: part of an identity'),
+  },
+  place: {
+    job: 'place',
+    schema: axesSchema.optional().describe('Which machine ran it (shard, runner, region): shown, part of no identity'),
+  },
   run_id: { job: 'run_id', schema: text.describe("The CI provider's id of this run of the pipeline"), line: 'run_id' },
   run_attempt: { job: 'run_attempt', schema: z.int().min(1).max(UINT32_MAX).default(1), line: 'run_attempt' },
   commit: { job: 'commit', schema: optionalText, line: 'commit_sha', empty: '' },

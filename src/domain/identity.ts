@@ -79,14 +79,15 @@ export function failureIdOf(
 
 /**
  * The ledger's key of a source: an OTLP trace, or a report of a run. The commit and what decides about the default branch
- * are part of it, so results of a pull request never stand for those of main, whatever run they name.
+ * are part of it, so results of a pull request never stand for those of main, whatever run they name. So are the axes:
+ * legs of a matrix send reports of one name.
  */
 export function sourceKeyOf(
   repositoryId: string,
   source: string,
-  { branch, baseRef, pullRequest, commit }: RunOrigin & { commit: string },
+  { branch, baseRef, pullRequest, commit, axes }: RunOrigin & { commit: string; axes: string },
 ): string {
-  return uuid5(`source\0${JSON.stringify([source, branch, baseRef, pullRequest, commit])}`, repositoryId);
+  return uuid5(`source\0${JSON.stringify([source, branch, baseRef, pullRequest, commit, axes])}`, repositoryId);
 }
 
 /** Names what a pipeline ran for a commit, over all its CI jobs and attempts. */

@@ -4,6 +4,7 @@
  *
  * `LENGTH` counts code points, `BYTES` counts UTF-8.
  */
+import { type Axes, axesRejection } from './axes.ts';
 import { textProblem } from './text.ts';
 
 export const TEST_NAME_LENGTH_MAX = 10_000;
@@ -151,6 +152,8 @@ export interface CheckedRun {
   commit: string | null;
   branch: string | null;
   base_ref: string | null;
+  axes?: Axes | undefined;
+  place?: Axes | undefined;
 }
 
 /** The reason why a name of a test is refused, or null. */
@@ -164,7 +167,9 @@ export function runRejection(run: CheckedRun): string | null {
     rejection('run id', run.run_id, 1, NAME_LENGTH_MAX) ??
     rejection('commit', run.commit ?? '', 0, NAME_LENGTH_MAX) ??
     rejection('branch', run.branch ?? '', 0, NAME_LENGTH_MAX) ??
-    rejection('base branch', run.base_ref ?? '', 0, NAME_LENGTH_MAX)
+    rejection('base branch', run.base_ref ?? '', 0, NAME_LENGTH_MAX) ??
+    axesRejection(run.axes) ??
+    axesRejection(run.place)
   );
 }
 

@@ -1,5 +1,6 @@
 /** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
 
+import type { Axes } from '../domain/axes.ts';
 import type { Run } from '../domain/columns.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import {
@@ -27,6 +28,8 @@ export interface ReportedRecord extends Omit<ParsedExecution, 'source' | 'key' |
   round?: number;
   /** Null where a name cannot have namesakes elsewhere in the report. */
   home: Home | null;
+  /** Where it ran, as far as the report says: with the axes of the run, its leg. The run's own values count more. */
+  axes?: Axes;
 }
 
 /** The test runner, if the report names it. */
@@ -40,6 +43,7 @@ export interface Runner {
 interface Kept extends TestRecord, Omit<ParsedExecution, 'key'> {
   /** Its place as JSON. */
   place: string;
+  axes?: Axes;
   /** Its place in the order of the report. */
   index: number;
   /** Seconds from the start of the report to the end of this record, by the durations alone. */
@@ -170,8 +174,13 @@ export class Report {
       this.warn(`The report holds bytes that are not ${this.#replacedEncoding}. They are replaced by U+FFFD.`);
     if (this.#seenCount === 0 && !this.#hasWarning) this.warn('The report contains no test.');
     const executions = this.#executions();
-    const collected = this.#collector.run({ ...run, framework, framework_version: frameworkVersion, language });
-    for (const execution of executions) this.#collector.add(collected, this.#parsed(execution, startedAtMs));
+    const told = { ...run, framework, framework_version: frameworkVersion, language };
+    const whole = this.#collector.run(told);
+    for (const execution of executions) {
+      const { axes } = execution;
+      const collected = axes ? this.#collector.run({ ...told, axes: { ...axes, ...run.axes } }) : whole;
+      this.#collector.add(collected, this.#parsed(execution, startedAtMs));
+    }
     return { ...this.#collector.finish({ keepsEmptyRuns: true }), isCutShort: this.#isCutShort };
   }
 

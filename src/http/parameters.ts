@@ -8,6 +8,7 @@
  */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
+import { AXES_MAX, type Axes, axesRejection, axisOf } from '../domain/axes.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { ARRAY_LENGTH_MAX, CURSOR_LENGTH_MAX, NAME_LENGTH_MAX, WEB_ADDRESS_BYTES_MAX } from '../domain/limits.ts';
 import { parseMoment } from '../domain/moment.ts';
@@ -83,19 +84,53 @@ export const webAddressParameter = (about: Description): QueryParameter<string |
 export const textsParameter = (max: number, about: Description): QueryParameter<string[]> =>
   repeated(text(1, max), { type: 'string', minLength: 1, maxLength: max }, about);
 
+/** Repeated axes, as `name:value`, each once; undefined without any. */
+export function axesParameter({ description, example }: Description): QueryParameter<Axes | undefined> {
+  const pair = z.string().transform((value, context): [string, string] => {
+    const axis = axisOf(value);
+    if (axis) return axis;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a name and a value with a colon between them, such as os:linux',
+    });
+    return z.NEVER;
+  });
+  const all = atMost(AXES_MAX, `has more than ${AXES_MAX} values`)
+    .pipe(z.array(pair))
+    .transform((pairs, context) => {
+      const axes = Object.fromEntries(pairs);
+      const names = new Set(pairs.map(([name]) => name));
+      const problem = names.size < pairs.length ? 'names an axis more than once' : axesRejection(axes);
+      if (problem === null) return axes;
+      context.addIssue({ code: 'custom', message: problem });
+      return z.NEVER;
+    });
+  return {
+    read: all.optional(),
+    schema: { type: 'array', maxItems: AXES_MAX, items: { type: 'string', pattern: '^[^:=\\s]{1,64}:' } },
+    description,
+    example,
+    required: false,
+    isRepeated: true,
+  };
+}
+
+/** Counted before any value is looked at. */
+const atMost = (max: number, error: string) =>
+  z
+    .custom<readonly string[]>((list) => Array.isArray(list) && list.length <= max, {
+      error,
+      params: { type: 'too_big' },
+    })
+    .transform((list) => [...list]);
+
 /** Repeated values of one kind: sorted and without duplicates, because their order has no meaning. */
 function repeated<T extends string | number>(
   value: z.ZodType<T, string>,
   items: Record<string, unknown>,
   { description, example }: Description,
 ): QueryParameter<T[]> {
-  // Counted before any value is looked at.
-  const bounded = z.custom<readonly string[]>((list) => Array.isArray(list) && list.length <= ARRAY_LENGTH_MAX, {
-    error: REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence(),
-    params: { type: 'too_big' },
-  });
-  const values = bounded
-    .transform((list) => [...list])
+  const values = atMost(ARRAY_LENGTH_MAX, REQUEST_LIMITS.ARRAY_LENGTH_MAX.sentence())
     .pipe(z.array(value))
     .transform((list) => [...new Set(list)].sort());
   return {

@@ -1,4 +1,5 @@
 /** A block: the exact lines that are inserted into `ci.ingest`. */
+import { axesText } from '../domain/axes.ts';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import type { PreparedChunk, PreparedExecution, PreparedFailure } from './prepare.ts';
 
@@ -19,6 +20,8 @@ export function valuesOf(chunk: PreparedChunk, executions: readonly PreparedExec
     repository_id: chunk.repositoryId,
     on_default: chunk.isOnDefaultBranch,
     ...runColumns.line(chunk.run),
+    axes: axesText(chunk.run.axes),
+    place: axesText(chunk.run.place),
     branch: origin.branch,
     base_ref: origin.baseRef,
     pull_request: origin.pullRequest,

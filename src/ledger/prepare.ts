@@ -1,5 +1,6 @@
 /** From a job to rows: names become identifiers, times are settled, and rows that cannot be stored are rejected. */
 
+import { axesText } from '../domain/axes.ts';
 import type { Run } from '../domain/columns.ts';
 import { failureColumns } from '../domain/columns.ts';
 import { isOnDefaultBranch, originOf, type RunOrigin } from '../domain/default-branch.ts';
@@ -76,7 +77,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
   const { fingerprintOf = normaliseMessage } = options;
   const origin = originOf(job.run);
   const receivedAt = Date.parse(job.received_at);
-  const named = { ...origin, commit: job.run.commit ?? '' };
+  const named = { ...origin, commit: job.run.commit ?? '', axes: axesText(job.run.axes) };
   const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source, named));
   const failures = failureRows(job);
   const wrongRun = runRejection(job.run);

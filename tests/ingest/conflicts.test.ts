@@ -53,6 +53,16 @@ async function storedIn(repository: Repository): Promise<string[]> {
   return rows.map((row) => `${row.test_name} ${row.status}${row.on_default ? '' : ' elsewhere'}`);
 }
 
+async function legsIn(repository: Repository): Promise<string[]> {
+  const found = await ingest.stores.repositories.find(repository.owner, repository.name);
+  const rows = (await ingest.stores.clickhouse.rows(
+    `SELECT axes, place, toString(count()) AS executions FROM ci.executions
+     WHERE repository_id = {id: UUID} GROUP BY axes, place ORDER BY axes`,
+    { id: found?.id ?? '' },
+  )) as { axes: string; place: string; executions: string }[];
+  return rows.map(({ axes, place, executions }) => `${axes} ${place} ${executions}`);
+}
+
 async function conflictsOf(repository: Repository) {
   const found = await ingest.stores.repositories.find(repository.owner, repository.name);
   const rows = (await ingest.stores.clickhouse.rows(
@@ -82,6 +92,23 @@ describe('results that differ from what is stored under the same names', () => {
         metadata: { pipeline_name: 'CI', job_name: 'unit', run_id: '1', upload_id: windows.upload_id },
       },
     ]);
+  });
+
+  test('legs that are named are two, whatever they have in common, and each is a resend of itself', async () => {
+    const repository = newRepository();
+    const leg = (axes: Record<string, string>) =>
+      report(repository, [{ name: 'adds' }, { name: 'pays' }], { run: { axes, place: { runner: 'r7' } } });
+    const linux = leg({ os: 'linux', python: '3.13' });
+    const windows = leg({ os: 'windows', python: '3.13' });
+    const again = leg({ python: '3.13', os: 'windows' });
+    for (const job of [linux, windows, again]) await ingest.driver.ingest(job);
+    expect(await receiptOf(repository, windows)).toMatchObject({ accepted: 2, duplicate: 0, conflicting: 0 });
+    expect(await receiptOf(repository, again)).toMatchObject({ accepted: 0, duplicate: 2, conflicting: 0 });
+    expect(await legsIn(repository)).toEqual([
+      '{"os":"linux","python":"3.13"} {"runner":"r7"} 2',
+      '{"os":"windows","python":"3.13"} {"runner":"r7"} 2',
+    ]);
+    expect(await conflictsOf(repository)).toEqual([]);
   });
 
   test('each leg sent again counts nothing, and there is one event for the run', async () => {

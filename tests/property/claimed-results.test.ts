@@ -7,7 +7,7 @@ import { STATUSES } from '../../src/domain/status.ts';
 import { ClaimedResults, packIds } from '../../src/ledger/claims.ts';
 
 const REPOSITORY = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
-const MAIN = { branch: 'main', baseRef: '', pullRequest: 0, commit: 'c1' };
+const MAIN = { branch: 'main', baseRef: '', pullRequest: 0, commit: 'c1', axes: '' };
 const SOURCE = sourceKeyOf(REPOSITORY, 'report', MAIN);
 
 const failure = fc.tuple(
@@ -57,8 +57,9 @@ describe('a source', () => {
     baseRef: fc.constantFrom('', 'main'),
     pullRequest: fc.constantFrom(0, 7),
     commit: fc.constantFrom('', 'c1', 'c2'),
+    axes: fc.constantFrom('', '{"os":"linux"}', '{"os":"windows"}'),
   });
-  test('is another one for another branch, base branch, pull request or commit', () => {
+  test('is another one for another branch, base branch, pull request, commit or other axes', () => {
     fc.assert(
       fc.property(origin, origin, (one, other) => {
         const isSame = JSON.stringify(one) === JSON.stringify(other);

@@ -14,12 +14,12 @@ describe('identity', () => {
     const repository = repositoryIdOf('github.com', 'acme', 'shop');
     expect(repository).toBe('5beeaeba-a982-5c8b-8869-7caf1b9175bf');
     expect(testIdOf(repository, 'root level works')).toMatchInlineSnapshot(`"04dbc00f-15c9-570b-a0cb-5bcfe5695191"`);
-    const origin = { branch: 'main', baseRef: '', pullRequest: 0, commit: 'c1' };
+    const origin = { branch: 'main', baseRef: '', pullRequest: 0, commit: 'c1', axes: '' };
     const source = sourceKeyOf(repository, 'trace', origin);
-    expect(source).toMatchInlineSnapshot(`"f03e33f7-c201-5ae6-b4b8-f2d99d02d2a1"`);
-    expect(executionIdOf(source, 'span', 'root level works', 0)).toMatchInlineSnapshot(`9369839839758612188n`);
+    expect(source).toMatchInlineSnapshot(`"d65b6d1d-8f5a-5b66-ab56-69c69c91e357"`);
+    expect(executionIdOf(source, 'span', 'root level works', 0)).toMatchInlineSnapshot(`18071587244209370745n`);
     const variant = variantOf({ status: 'failed', isFlaky: false, failures: [[1, 'Error', 'no', null]] });
-    expect(executionIdOf(source, 'span', 'root level works', variant)).toMatchInlineSnapshot(`2105533640810002140n`);
+    expect(executionIdOf(source, 'span', 'root level works', variant)).toMatchInlineSnapshot(`7348516531440219769n`);
   });
 });
 

@@ -9,22 +9,22 @@ SELECT
 FROM
 (
   SELECT
-    'stored' AS side, repository_id, day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
-    toString((max(branch), max(base_ref), max(pull_request), max(job_url), min(first_at), max(last_at), sum(passed),
+    'stored' AS side, repository_id, day, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default,
+    toString((max(branch), max(base_ref), max(pull_request), max(job_url), max(place), min(first_at), max(last_at), sum(passed),
       sum(failed), sum(skipped), arraySort(groupUniqArrayArray(failed_tests)),
       arraySort(groupUniqArrayArray(failed_executions)))) AS row
   FROM ci.commit_runs
   WHERE {is_all: Bool} OR repository_id = {repository_id: UUID}
-  GROUP BY repository_id, day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
+  GROUP BY repository_id, day, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default
   UNION ALL
   SELECT
-    'derived', repository_id, day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
-    toString((branch, base_ref, pull_request, job_url, first_at, last_at, passed, failed, skipped, arraySort(failed_tests),
+    'derived', repository_id, day, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default,
+    toString((branch, base_ref, pull_request, job_url, place, first_at, last_at, passed, failed, skipped, arraySort(failed_tests),
       arraySort(failed_executions)))
   FROM
   (
     /*include derived/commit_runs*/
   )
 )
-GROUP BY repository_id, day, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
+GROUP BY repository_id, day, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default
 HAVING count() != 2 OR uniqExact(row) != 1

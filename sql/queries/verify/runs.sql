@@ -8,18 +8,19 @@ SELECT
 FROM
 (
   SELECT
-    'stored' AS side, repository_id, day, pipeline_name, job_name, run_id, run_attempt,
+    'stored' AS side, repository_id, day, pipeline_name, job_name, axes, run_id, run_attempt,
     toString((min(first_at), max(last_at), sum(passed), sum(failed))) AS row
   FROM ci.runs
   WHERE {is_all: Bool} OR repository_id = {repository_id: UUID}
-  GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
+  GROUP BY repository_id, day, pipeline_name, job_name, axes, run_id, run_attempt
   UNION ALL
   SELECT
-    'derived', repository_id, day, pipeline_name, job_name, run_id, run_attempt, toString((first_at, last_at, passed, failed))
+    'derived', repository_id, day, pipeline_name, job_name, axes, run_id, run_attempt,
+    toString((first_at, last_at, passed, failed))
   FROM
   (
     /*include derived/runs*/
   )
 )
-GROUP BY repository_id, day, pipeline_name, job_name, run_id, run_attempt
+GROUP BY repository_id, day, pipeline_name, job_name, axes, run_id, run_attempt
 HAVING count() != 2 OR uniqExact(row) != 1

@@ -1,5 +1,6 @@
 /** Questions to a parser, and its answers: plain values, so that they can cross to another process. */
 import { z } from 'zod';
+import { axesSchema } from '../../domain/axes.ts';
 import { reportBoundsSchema } from '../../domain/report-bounds.ts';
 import { encodeFrame, type Frame } from '../../frames.ts';
 import { compressedSchema } from '../../queue/encoding.ts';
@@ -13,6 +14,8 @@ const limitsSchema = z.object({ sentBytesMax: z.int(), unpackedBytesMax: z.int()
 const querySchema = z.object({
   pipeline_name: z.string().optional(),
   job_name: z.string().optional(),
+  axis: axesSchema.optional(),
+  place: axesSchema.optional(),
   run_id: z.string().optional(),
   run_attempt: z.int().optional(),
   commit: z.string().optional(),

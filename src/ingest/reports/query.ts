@@ -4,6 +4,7 @@ import type { Run } from '../../domain/columns.ts';
 import { shortBranch } from '../../domain/default-branch.ts';
 import { NAME_LENGTH_MAX, UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
 import {
+  axesParameter,
   integerParameter,
   momentParameter,
   type QueryOf,
@@ -22,6 +23,16 @@ export const reportQuery = {
   job_name: textParameter(1, NAME_LENGTH_MAX, {
     description: 'Name of the job within the pipeline; `unknown` when absent.',
     example: 'unit',
+  }),
+  axis: axesParameter({
+    description:
+      'What is different in this leg of the job, as `name:value`; repeat it for each axis. Legs of a matrix are told apart by it: a test has a health in each.',
+    example: ['os:windows', 'python:3.13'],
+  }),
+  place: axesParameter({
+    description:
+      'Which machine ran it, as `name:value`: a shard, a runner, a region. Shown with results; it tells no legs apart.',
+    example: ['runner:linux-7'],
   }),
   run_id: textParameter(1, NAME_LENGTH_MAX, {
     description:
@@ -75,6 +86,8 @@ export function runOf(query: ReportQuery, digest: string): Run {
   return {
     pipeline_name: query.pipeline_name ?? UNKNOWN,
     job_name: query.job_name ?? UNKNOWN,
+    ...(query.axis && { axes: query.axis }),
+    ...(query.place && { place: query.place }),
     run_id: query.run_id ?? digest,
     run_attempt: query.run_attempt ?? 1,
     commit: query.commit ?? null,
