@@ -70,7 +70,7 @@ interface SingleValue {
   set: LegSet;
 }
 
-/** In an order that no other has, whatever the order of the legs. */
+/** In one order, whatever the order of the legs. */
 function singleValues(legs: readonly Axes[]): SingleValue[] {
   const found = new Map<string, { axis: string; value: string; members: number[] }>();
   for (const [i, leg] of legs.entries())

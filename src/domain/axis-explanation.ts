@@ -3,7 +3,7 @@
  *
  * Legs are compared only within a *stratum*: what ran for the same commit on the same day. A bad commit or a bad hour hits
  * all legs of its stratum, and says nothing of any of them. Given that k of the n legs of a stratum failed, the likelihood of
- * a set of legs is that of how many in it are among them (noncentral hypergeometric). No stratum proves more than 30 : 1,
+ * a set of legs is that of how many of its legs are among them (noncentral hypergeometric). No stratum proves more than 30 : 1,
  * because a value of an axis may be ill for a day. Fisher's test on pooled counts names such a day in half of all cases
  * (`tests/simulation/axes.ts` compares).
  */
