@@ -311,6 +311,7 @@ CREATE TABLE "ci_insights"."contradictions" (
 	"test_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
 	"commit_sha" text NOT NULL,
 	"at_ms" bigint NOT NULL,
 	"run_id" text NOT NULL,
@@ -319,7 +320,7 @@ CREATE TABLE "ci_insights"."contradictions" (
 	"failed_ms" bigint NOT NULL,
 	"failed_execution_id" text NOT NULL,
 	"failed_run" text NOT NULL,
-	CONSTRAINT "contradictions_repository_id_test_id_pipeline_name_job_name_commit_sha_at_ms_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","commit_sha","at_ms")
+	CONSTRAINT "contradictions_repository_id_test_id_pipeline_name_job_name_axes_commit_sha_at_ms_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes","commit_sha","at_ms")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."failed_commits" (
@@ -333,6 +334,7 @@ CREATE TABLE "ci_insights"."judged_runs" (
 	"repository_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
 	"day" integer NOT NULL,
 	"run_id" text NOT NULL,
 	"run_attempt" bigint NOT NULL,
@@ -343,7 +345,7 @@ CREATE TABLE "ci_insights"."judged_runs" (
 	"expected" uuid[] NOT NULL,
 	"unexpected_count" integer NOT NULL,
 	"meaning" text,
-	CONSTRAINT "judged_runs_repository_id_pipeline_name_job_name_day_run_id_run_attempt_commit_sha_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","day","run_id","run_attempt","commit_sha")
+	CONSTRAINT "judged_runs_repository_id_pipeline_name_job_name_axes_day_run_id_run_attempt_commit_sha_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","axes","day","run_id","run_attempt","commit_sha")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."baselines" (
@@ -351,9 +353,10 @@ CREATE TABLE "ci_insights"."baselines" (
 	"test_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
 	"belief" text NOT NULL,
 	"has_run" boolean NOT NULL,
-	CONSTRAINT "baselines_repository_id_test_id_pipeline_name_job_name_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name")
+	CONSTRAINT "baselines_repository_id_test_id_pipeline_name_job_name_axes_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."failure_groups" (
@@ -392,6 +395,7 @@ CREATE TABLE "ci_insights"."health_changes" (
 	"test_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
 	"at_ms" bigint NOT NULL,
 	"run_id" text NOT NULL,
 	"run_attempt" bigint NOT NULL,
@@ -403,7 +407,7 @@ CREATE TABLE "ci_insights"."health_changes" (
 	"began_commit" text DEFAULT '' NOT NULL,
 	"exception_type" text,
 	"pull_request" integer,
-	CONSTRAINT "health_changes_repository_id_test_id_pipeline_name_job_name_at_ms_execution_id_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","at_ms","execution_id")
+	CONSTRAINT "health_changes_repository_id_test_id_pipeline_name_job_name_axes_at_ms_execution_id_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes","at_ms","execution_id")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."identities" (
@@ -411,6 +415,8 @@ CREATE TABLE "ci_insights"."identities" (
 	"test_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
+	"is_folded" boolean NOT NULL,
 	"name_start" text NOT NULL,
 	"executions" bigint NOT NULL,
 	"day" integer NOT NULL,
@@ -428,7 +434,15 @@ CREATE TABLE "ci_insights"."identities" (
 	"passes" bigint NOT NULL,
 	"pass_ms" bigint NOT NULL,
 	"pass_place" text COLLATE "C" NOT NULL,
-	CONSTRAINT "identities_repository_id_test_id_pipeline_name_job_name_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name")
+	CONSTRAINT "identities_repository_id_test_id_pipeline_name_job_name_axes_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."job_legs" (
+	"repository_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
+	CONSTRAINT "job_legs_repository_id_pipeline_name_job_name_axes_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","axes")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."suspects" (
@@ -436,12 +450,13 @@ CREATE TABLE "ci_insights"."suspects" (
 	"test_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
 	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
 	"health" text NOT NULL,
 	"confidence" smallint NOT NULL,
 	"before" text NOT NULL,
 	"after" text NOT NULL,
 	"recent" text NOT NULL,
-	CONSTRAINT "suspects_repository_id_test_id_pipeline_name_job_name_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name")
+	CONSTRAINT "suspects_repository_id_test_id_pipeline_name_job_name_axes_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."test_listings" (
@@ -522,7 +537,7 @@ CREATE INDEX "judged_runs_started" ON "ci_insights"."judged_runs" USING btree ("
 CREATE INDEX "judged_runs_commits" ON "ci_insights"."judged_runs" USING btree ("repository_id","commit_sha") WHERE "ci_insights"."judged_runs"."commit_sha" <> '';--> statement-breakpoint
 CREATE INDEX "former_groups_pending" ON "ci_insights"."former_groups" USING btree ("repository_id","test_id") WHERE "ci_insights"."former_groups"."is_pending";--> statement-breakpoint
 CREATE INDEX "former_groups_last" ON "ci_insights"."former_groups" USING btree ("last_ms");--> statement-breakpoint
-CREATE INDEX "identities_executions" ON "ci_insights"."identities" USING btree ("repository_id","executions" DESC NULLS FIRST,"name_start" collate "C");--> statement-breakpoint
+CREATE INDEX "identities_executions" ON "ci_insights"."identities" USING btree ("repository_id","executions" DESC NULLS FIRST,"name_start" collate "C") WHERE not "ci_insights"."identities"."is_folded";--> statement-breakpoint
 CREATE INDEX "suspects_unhealthy" ON "ci_insights"."suspects" USING btree ("repository_id","health","test_id") WHERE "ci_insights"."suspects"."health" <> 'healthy';--> statement-breakpoint
 CREATE INDEX "tests_name" ON "ci_insights"."tests" USING gin ("repository_id","name" gin_trgm_ops) WITH (gin_pending_list_limit=512);--> statement-breakpoint
 CREATE INDEX "tests_start" ON "ci_insights"."tests" USING btree ("repository_id",left("name", 64) collate "C");--> statement-breakpoint

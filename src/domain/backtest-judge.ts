@@ -10,6 +10,7 @@ import { comparePositions, isTrouble, type JudgedExecution } from './execution.t
 import { type RunMeaning, troubleFor } from './judge-runs.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
 import { type AutoQuarantineMode, isRecovered, type QuarantineConstants, quarantineCause } from './quarantine-rules.ts';
+import { type Leg, legKey } from './test-identity.ts';
 import { DAY_MS } from './time.ts';
 
 export interface RulesPolicy {
@@ -26,7 +27,7 @@ export interface RulesEvidence<E extends JudgedExecution> {
   /** The meaning of the run in which an execution went wrong. */
   meaningOf(execution: E): RunMeaning | undefined;
   /** Contradictions of an identity by commits of pull requests, in order. */
-  contradictionsOf(identity: Pick<Step, 'pipelineName' | 'jobName'>): readonly JudgedContradiction[];
+  contradictionsOf(leg: Leg): readonly JudgedContradiction[];
 }
 
 export interface JudgedContradiction {
@@ -43,11 +44,11 @@ export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
     private readonly evidence: RulesEvidence<E>,
   ) {}
 
-  add({ pipelineName, jobName, executions }: Step<E>): void {
-    const key = JSON.stringify([pipelineName, jobName]);
-    const course = this.#identities.get(key)?.course ?? new RulesCourse({ pipelineName, jobName }, this.evidence);
+  add({ executions, ...leg }: Step<E>): void {
+    const key = legKey(leg);
+    const course = this.#identities.get(key)?.course ?? new RulesCourse(leg, this.evidence);
     for (const execution of executions) course.add(execution);
-    this.#identities.set(key, { pipelineName, jobName, course, newestAt: executions.at(-1)?.finishedAt ?? 0 });
+    this.#identities.set(key, { ...leg, course, newestAt: executions.at(-1)?.finishedAt ?? 0 });
   }
 
   verdict(releasedAt: number): ReturnType<PolicyJudge<E>['verdict']> {
@@ -73,7 +74,7 @@ export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
   }
 }
 
-interface Identity<E extends JudgedExecution> extends Omit<Step, 'executions'> {
+interface Identity<E extends JudgedExecution> extends Leg {
   course: RulesCourse<E>;
   newestAt: number;
 }
@@ -85,10 +86,10 @@ export class RulesCourse<E extends JudgedExecution> {
   #next = 0;
 
   constructor(
-    identity: Pick<Step, 'pipelineName' | 'jobName'>,
+    leg: Leg,
     private readonly evidence: Pick<RulesEvidence<E>, 'meaningOf' | 'contradictionsOf'>,
   ) {
-    this.#contradictions = evidence.contradictionsOf(identity);
+    this.#contradictions = evidence.contradictionsOf(leg);
   }
 
   get belief(): Belief {

@@ -8,11 +8,10 @@
  *   every test that failed in it was in quarantine before its first test finished, for each of these failures.
  */
 import type { JudgedExecution } from './execution.ts';
+import { type Leg, legKey, legOf } from './test-identity.ts';
 
-/** One attempt of a CI job, as one test saw it. Nothing finished in between. */
-export interface Step<E extends JudgedExecution = JudgedExecution> {
-  pipelineName: string;
-  jobName: string;
+/** One attempt of a leg of a CI job, as one test saw it. Nothing finished in between. */
+export interface Step<E extends JudgedExecution = JudgedExecution> extends Leg {
   /** In order; at least one. */
   executions: readonly E[];
 }
@@ -64,25 +63,20 @@ export class TestReplay<E extends JudgedExecution = JudgedExecution> {
 }
 
 /** The steps of a test, from its executions in order. */
-export function* stepsOf<E extends JudgedExecution & Pick<Step, 'pipelineName' | 'jobName'>>(
-  ordered: readonly E[],
-): Generator<Step<E>> {
+export function* stepsOf<E extends JudgedExecution & Leg>(ordered: readonly E[]): Generator<Step<E>> {
   let step: E[] = [];
   for (const [i, execution] of ordered.entries()) {
     step.push(execution);
     const next = ordered[i + 1];
     if (next && isOneStep(execution, next)) continue;
-    yield { pipelineName: execution.pipelineName, jobName: execution.jobName, executions: step };
+    yield { ...legOf(execution), executions: step };
     step = [];
   }
 }
 
-type Placed = JudgedExecution & Pick<Step, 'pipelineName' | 'jobName'>;
+type Placed = JudgedExecution & Leg;
 const isOneStep = (one: Placed, other: Placed): boolean =>
-  one.runId === other.runId &&
-  one.runAttempt === other.runAttempt &&
-  one.pipelineName === other.pipelineName &&
-  one.jobName === other.jobName;
+  one.runId === other.runId && one.runAttempt === other.runAttempt && legKey(one) === legKey(other);
 
 /** Whether a quarantine was in effect. One that was made at this very moment came too late. */
 const isInEffect = ({ from, until }: ReplayedQuarantine, at: number): boolean =>

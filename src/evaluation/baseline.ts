@@ -13,7 +13,7 @@ import { endOfMonth, monthOf } from '../domain/retention.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { JUDGING_KINDS } from '../domain/stale.ts';
 import { newSuspect, openExecutions, type Suspect } from '../domain/suspect.ts';
-import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
+import { type Identity, identityKey, identityOf, legKey } from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { readBaselines, writeBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -23,9 +23,11 @@ import {
   readContradictionsBetween,
   repositoriesWithContradictions,
 } from '../postgres/contradictions.ts';
+import { replaceIdentities } from '../postgres/count-identities.ts';
 import { forgetFailureGroups, readFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
 import { forgetFlakyExecutions } from '../postgres/flaky-executions.ts';
-import { readIdentities, replaceIdentities, type StoredIdentity, withoutMonth } from '../postgres/identities.ts';
+import { readIdentities, type StoredIdentity, withoutMonth } from '../postgres/identities.ts';
+import { foldHealths } from '../postgres/job-legs.ts';
 import { forgetRuns, readMeanings } from '../postgres/judged-runs.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import { noteStale, readStale } from '../postgres/stale.ts';
@@ -122,6 +124,7 @@ async function forgetMonth(leaving: LeavingMonth, testIds: readonly string[]): P
     return recordOf({ ...identity, suspect: end ? movedTo(end.end, suspect) : suspect }, seen.has(key), leaving);
   });
   await writeSuspects(tx, repositoryId, suspects);
+  await foldHealths(tx, repositoryId, testIds);
   const groups = (await readFailureGroups(tx, repositoryId, testIds)).flatMap((group) => {
     const left = withoutGroupMonth(group, month);
     return left ? [{ ...group, ...left }] : [];
@@ -152,7 +155,7 @@ async function endsOfMonth(
       const course = followCourse(
         {
           ...(baselines.get(key)?.belief ?? unknownBelief()),
-          place: jobKey(identity),
+          place: legKey(identity),
           executions: byIdentity.get(key) ?? [],
           contradictions: contradictions.get(key) ?? [],
         },

@@ -10,7 +10,7 @@ import { IdentityTally } from '../domain/identity-tally.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
 import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
 import { STATUSES } from '../domain/status.ts';
-import { type Identity, identityKey, jobKey } from '../domain/test-identity.ts';
+import { type Identity, identityKey, identityOf, type Leg, legKey } from '../domain/test-identity.ts';
 import type { SummarisedExecution } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import type { IdentityCounts } from '../postgres/identities.ts';
@@ -23,6 +23,7 @@ const lineSchema = z.object({
   on_default: z.boolean(),
   pipeline_name: z.string(),
   job_name: z.string(),
+  axes: z.string(),
   run_id: z.string(),
   run_attempt: z.number(),
   commit_sha: z.string(),
@@ -75,8 +76,8 @@ export class Contents {
   readonly executionIds: string[] = [];
   /** Ids of the tests and runs, on any branch. */
   readonly names = new Set<string>();
-  /** By pipeline and CI job, then by test id. */
-  readonly #byJob = new Map<string, Map<string, IdentityContents>>();
+  /** By leg, then by test id. */
+  readonly #byLeg = new Map<string, Map<string, IdentityContents>>();
 
   /** Adds the lines of a part. Throws when they are not those of a block. */
   add(lines: string): void {
@@ -104,14 +105,14 @@ export class Contents {
 
   /** Plain loops and lookups: this runs for every execution. */
   #addExecutions(line: Line): void {
-    const job = { pipelineName: line.pipeline_name, jobName: line.job_name };
-    const byTest = entryOf(this.#byJob, jobKey(job), () => new Map<string, IdentityContents>());
+    const leg = legOfLine(line);
+    const byTest = entryOf(this.#byLeg, legKey(leg), () => new Map<string, IdentityContents>());
     let run: AddedRun | undefined;
     for (let i = 0; i < line.e_test_id.length; i++) {
       const testId = at(line.e_test_id, i);
       let identity = byTest.get(testId);
       if (identity === undefined) {
-        identity = new IdentityContents(testId, at(line.e_test_name, i), job);
+        identity = new IdentityContents(testId, at(line.e_test_name, i), leg);
         byTest.set(testId, identity);
         this.identities.set(identityKey(identity), identity);
       }
@@ -127,10 +128,10 @@ export class Contents {
   }
 
   #runOf(line: Line, day: number, startedAt: number): AddedRun {
-    const job = { pipelineName: line.pipeline_name, jobName: line.job_name };
+    const leg = legOfLine(line);
     const run = { runId: line.run_id, runAttempt: line.run_attempt, day };
-    return entryOf(this.runs, runNameOf(jobKey(job), runKey(run)), () => ({
-      ...job,
+    return entryOf(this.runs, runNameOf(legKey(leg), runKey(run)), () => ({
+      ...leg,
       ...run,
       commit: '',
       startedAt,
@@ -165,6 +166,12 @@ export class Contents {
   }
 }
 
+const legOfLine = (line: Line): Leg => ({
+  pipelineName: line.pipeline_name,
+  jobName: line.job_name,
+  axes: line.axes,
+});
+
 const isEarlier = (one: FirstFailure, other: FirstFailure): boolean =>
   one.failedAt < other.failedAt || (one.failedAt === other.failedAt && one.executionId < other.executionId);
 
@@ -172,6 +179,7 @@ const isEarlier = (one: FirstFailure, other: FirstFailure): boolean =>
 export class IdentityContents implements Identity {
   readonly pipelineName: string;
   readonly jobName: string;
+  readonly axes: string;
   readonly #tally = new IdentityTally();
   readonly #lines: Line[] = [];
   readonly #rows: number[] = [];
@@ -180,10 +188,11 @@ export class IdentityContents implements Identity {
   constructor(
     readonly testId: string,
     readonly testName: string,
-    { pipelineName, jobName }: Pick<Identity, 'pipelineName' | 'jobName'>,
+    { pipelineName, jobName, axes }: Leg,
   ) {
     this.pipelineName = pipelineName;
     this.jobName = jobName;
+    this.axes = axes;
   }
 
   /** Whether something failed, or passed only after failed attempts. */
@@ -210,16 +219,15 @@ export class IdentityContents implements Identity {
 
   /** Passed and failed executions, in the order in which they were added. */
   conclusive(): IdentifiedExecution[] {
-    const { testId, pipelineName, jobName } = this;
+    const identity = identityOf(this);
     return this.#lines.flatMap((line, i) => {
       const execution = executionAt(line, at(this.#rows, i));
-      return execution.status === 'skipped' ? [] : [{ testId, pipelineName, jobName, ...execution }];
+      return execution.status === 'skipped' ? [] : [{ ...identity, ...execution }];
     });
   }
 
   counts(): IdentityCounts {
-    const { testId, testName, pipelineName, jobName } = this;
-    return { testId, testName, pipelineName, jobName, ...this.#tally.totals(), newest: this.#newestExecution() };
+    return { ...identityOf(this), testName: this.testName, ...this.#tally.totals(), newest: this.#newestExecution() };
   }
 
   #newestExecution(): SummarisedExecution {

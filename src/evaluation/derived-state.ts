@@ -11,7 +11,7 @@ import { followCourse, type KnownRuns, runNameOf } from '../domain/judge-runs.ts
 import { hasOnlyPassed } from '../domain/only-passed.ts';
 import type { Health } from '../domain/status.ts';
 import { afterCourse, newSuspect, type Suspect, startOf } from '../domain/suspect.ts';
-import { type Identity, identityKey, identityOf, jobKey } from '../domain/test-identity.ts';
+import { type Identity, identityKey, identityOf, legKey, legOf } from '../domain/test-identity.ts';
 import { type IdentitySummary, summaryOf } from '../domain/test-state.ts';
 import type { Baseline } from '../postgres/baselines.ts';
 import type { IdentityCounts } from '../postgres/identities.ts';
@@ -95,7 +95,7 @@ interface KnownIdentity extends Identity {
 }
 
 const courseOf = (known: KnownIdentity, runs: KnownRuns): BeliefCourse =>
-  followCourse({ ...known, ...startOf(beginOf(known)), place: jobKey(known) }, runs);
+  followCourse({ ...known, ...startOf(beginOf(known)), place: legKey(known) }, runs);
 
 /** Made as if all of its retained executions were recent. */
 function beginOf({ baseline, executions }: KnownIdentity): Suspect {
@@ -155,14 +155,12 @@ function identitiesOf(
   { identities }: TestHistory,
   baselines: readonly Baseline[],
 ): (Omit<KnownIdentity, 'contradictions'> & IdentityHistory)[] {
-  const known = new Map(baselines.map((row) => [jobKey(row), row]));
+  const known = new Map(baselines.map((row) => [legKey(row), row]));
   const gone = new Map<string, IdentityHistory>();
-  for (const [job, row] of known)
-    if (row.hasRun)
-      gone.set(job, { pipelineName: row.pipelineName, jobName: row.jobName, executions: [], newest: null });
-  return [...new Map([...gone, ...identities])].map(([job, { pipelineName, jobName, executions, newest }]) => ({
-    ...{ testId, pipelineName, jobName, executions, newest },
-    baseline: known.get(job)?.belief ?? unknownBelief(),
+  for (const [leg, row] of known) if (row.hasRun) gone.set(leg, { ...legOf(row), executions: [], newest: null });
+  return [...new Map([...gone, ...identities])].map(([leg, { executions, newest, ...found }]) => ({
+    ...{ testId, ...legOf(found), executions, newest },
+    baseline: known.get(leg)?.belief ?? unknownBelief(),
   }));
 }
 
@@ -176,13 +174,14 @@ export function unjudgedRun(
   { runs, baselines, contradictions }: Pick<DeriveOptions, 'runs' | 'baselines' | 'contradictions'>,
 ): string | undefined {
   for (const { baseline, executions, newest: _, ...identity } of identitiesOf(testId, history, baselines)) {
-    const { pipelineName, jobName } = identity;
+    const { pipelineName, jobName, axes } = identity;
     const start = baseline.at;
     const isNew = (position: Position): boolean => start === null || comparePositions(position, start) > 0;
     const failed = executions.filter((one) => isTrouble(one) && isNew(one)).map(runKeyOf);
     const named = (contradictions.get(identityKey(identity)) ?? []).filter(({ at }) => isNew(at)).map(({ run }) => run);
     for (const run of [...failed, ...named])
-      if (!runs.get(runNameOf(jobKey(identity), run))?.meaning) return `${pipelineName} ${jobName} ${run}`;
+      if (!runs.get(runNameOf(legKey(identity), run))?.meaning)
+        return [pipelineName, jobName, axes, run].filter((part) => part !== '').join(' ');
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ import {
 import { attemptOf, isTrouble } from '../domain/execution.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
 import { monthOf } from '../domain/retention.ts';
-import { identityKey, jobKey } from '../domain/test-identity.ts';
+import { identityKey, identityOf, legKey } from '../domain/test-identity.ts';
 import type { FailedCommit, IdentifiedContradiction } from '../postgres/contradictions.ts';
 import { nameOfRun, type PullRun } from '../postgres/judged-runs.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
@@ -79,7 +79,7 @@ export async function readAllEvidence(
 }
 
 /** The key of its `JudgedRun`. */
-export const nameOfFailedRun = (one: IdentifiedContradiction): string => runNameOf(jobKey(one), one.run);
+export const nameOfFailedRun = (one: IdentifiedContradiction): string => runNameOf(legKey(one), one.run);
 
 /** @param tests by commit: those of which something is known that does not follow from its failures. */
 export async function readEvidence(
@@ -157,10 +157,10 @@ function addEvidence(
 ): void {
   const months = Map.groupBy(runs, (run) => monthIn(placeOfRun(run), run.started_ms));
   const found = [...Map.groupBy(executions, identityKey).values()].flatMap((group) => {
-    const { testId, pipelineName, jobName } = group[0] as IdentifiedExecution;
-    return contradictionsOf(group).map((one) => ({ testId, pipelineName, jobName, ...one }));
+    const identity = identityOf(group[0] as IdentifiedExecution);
+    return contradictionsOf(group).map((one) => ({ ...identity, ...one }));
   });
-  const kept = found.filter((one) => isTelling(months.get(monthIn(jobKey(one), one.at.finishedAt)) ?? []));
+  const kept = found.filter((one) => isTelling(months.get(monthIn(legKey(one), one.at.finishedAt)) ?? []));
   const named = new Set(kept.map(nameOfFailedRun));
   const troubles = Map.groupBy(executions.filter(isTrouble), nameOfPullRun);
   evidence.contradictions.push(...kept);
@@ -188,15 +188,16 @@ function isTelling(runs: readonly CommitRun[]): boolean {
 
 /** The name of a run in its repository, without its commit. */
 export const placeOfRow = (
-  row: Pick<CommitRun, 'pipeline_name' | 'job_name' | 'day_number' | 'run_id' | 'run_attempt'>,
+  row: Pick<CommitRun, 'pipeline_name' | 'job_name' | 'axes' | 'day_number' | 'run_id' | 'run_attempt'>,
 ) => ({
   pipelineName: row.pipeline_name,
   jobName: row.job_name,
+  axes: row.axes,
   day: row.day_number,
   runId: row.run_id,
   runAttempt: row.run_attempt,
 });
 
-const placeOfRun = (row: CommitRun): string => jobKey(placeOfRow(row));
+const placeOfRun = (row: CommitRun): string => legKey(placeOfRow(row));
 
-const nameOfPullRun = (one: IdentifiedExecution): string => runNameOf(jobKey(one), pullRequestRunKeyOf(one));
+const nameOfPullRun = (one: IdentifiedExecution): string => runNameOf(legKey(one), pullRequestRunKeyOf(one));

@@ -5,7 +5,7 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import type { FailureGroup } from '../domain/failure-group.ts';
 import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
 import { STATUSES } from '../domain/status.ts';
-import { jobKey } from '../domain/test-identity.ts';
+import { type Leg, legKey } from '../domain/test-identity.ts';
 import { isLater, NEWEST_FACTS, type NewestFacts, type SummarisedExecution } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { IdentifiedExecution } from './executions.ts';
@@ -16,9 +16,7 @@ export type RetainedExecution = IdentifiedExecution & {
 };
 
 /** Everything retained of one identity. */
-export interface IdentityHistory {
-  pipelineName: string;
-  jobName: string;
+export interface IdentityHistory extends Leg {
   executions: readonly RetainedExecution[];
   /** Null if there are none. */
   newest: SummarisedExecution | null;
@@ -27,7 +25,7 @@ export interface IdentityHistory {
 /** Everything retained of one test. */
 export interface TestHistory {
   name: string;
-  /** By pipeline and CI job. */
+  /** By leg. */
   identities: Map<string, IdentityHistory>;
 }
 
@@ -36,6 +34,7 @@ const identityRow = z.object({
   test_id: z.string(),
   pipeline_name: z.string(),
   job_name: z.string(),
+  axes: z.string(),
   test_name: z.string(),
   commits: texts,
   run_ids: texts,
@@ -86,13 +85,13 @@ export async function readHistory(
     const test = history.get(row.test_id) ?? { name: row.test_name, identities: new Map() };
     history.set(row.test_id, test);
     const identity = historyOf(row);
-    test.identities.set(jobKey(identity), identity);
+    test.identities.set(legKey(identity), identity);
   }
   return history;
 }
 
 function historyOf(row: z.infer<typeof identityRow>): IdentityHistory {
-  const identity = { testId: row.test_id, pipelineName: row.pipeline_name, jobName: row.job_name };
+  const identity = { testId: row.test_id, pipelineName: row.pipeline_name, jobName: row.job_name, axes: row.axes };
   const executions = row.execution_ids.map(
     (executionId, i): RetainedExecution => ({
       ...identity,

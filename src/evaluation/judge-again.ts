@@ -12,7 +12,7 @@ import { unknownBelief } from '../domain/belief.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { followCourse, type KnownRuns } from '../domain/judge-runs.ts';
 import { newSuspect, openExecutions, reachesBackTo, type Suspect, withExecutions } from '../domain/suspect.ts';
-import { type Identity, identityIn, identityKey, identityOf, jobKey, testIdIn } from '../domain/test-identity.ts';
+import { type Identity, identityIn, identityKey, identityOf, legKey, testIdIn } from '../domain/test-identity.ts';
 import { END_OF_TIME } from '../domain/time.ts';
 import { linesOf } from '../ledger/parts.ts';
 import { readBaselines } from '../postgres/baselines.ts';
@@ -24,6 +24,7 @@ import {
 } from '../postgres/contradictions.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { countExecutions } from '../postgres/identities.ts';
+import { foldHealths } from '../postgres/job-legs.ts';
 import { findRuns, nameOfRun, type PullRun, readRuns, readRunsOn } from '../postgres/judged-runs.ts';
 import { readPartsOf } from '../postgres/partitions.ts';
 import { readSuspects } from '../postgres/suspects.ts';
@@ -88,6 +89,7 @@ export async function judgeAgain(
     const result = await judging.settle();
     const options = { isFlakyDetectionEnabled, renewed, until: span.to };
     const written = await writeJudgements(tx, repositoryId, result, options);
+    await foldHealths(tx, repositoryId, [...new Set([...result.suspects.values()].map(({ testId }) => testId))]);
     for (const testId of written.begun) begun.add(testId);
     for (const testId of written.unhealthy) unhealthy.add(testId);
   }
@@ -217,7 +219,7 @@ async function suspectsBefore(
     const course = followCourse(
       {
         ...(baselines.get(key) ?? unknownBelief()),
-        place: jobKey(identity),
+        place: legKey(identity),
         executions: history.filter(({ finishedAt }) => finishedAt < span.from),
         contradictions: (contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < span.from),
       },

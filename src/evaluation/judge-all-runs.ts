@@ -12,7 +12,7 @@ import { isTrouble } from '../domain/execution.ts';
 import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
-import { identityIn, identityKey, jobKey, testIdIn } from '../domain/test-identity.ts';
+import { identityIn, identityKey, legKey, testIdIn } from '../domain/test-identity.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
@@ -39,6 +39,7 @@ const runColumns = {
   day_number: z.number(),
   pipeline_name: z.string(),
   job_name: z.string(),
+  axes: z.string(),
   run_id: z.string(),
   run_attempt: z.number(),
 };
@@ -258,7 +259,7 @@ class WindowJudge {
     const troubled = toJudge.flatMap((one) => [...one.troubled]);
     const identities = new Map(
       [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
-        const place = jobKey(identityIn(key));
+        const place = legKey(identityIn(key));
         const start = this.#beliefs.get(key) ?? unknownBelief();
         const history = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
         return [key, { ...start, place, ...history }];

@@ -15,7 +15,15 @@ import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { reachesBackTo, type Suspect, startOf } from '../domain/suspect.ts';
-import { type Identity, identityIn, identityKey, identityOf, jobKey, testIdIn } from '../domain/test-identity.ts';
+import {
+  type Identity,
+  identityIn,
+  identityKey,
+  identityOf,
+  legKey,
+  legOf,
+  testIdIn,
+} from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type IdentifiedContradiction, readContradictionsFrom } from '../postgres/contradictions.ts';
@@ -188,7 +196,7 @@ export class Judging {
         key,
         {
           ...startOf(suspect),
-          place: jobKey(identity),
+          place: legKey(identity),
           contradictions: (this.#contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < this.span.to),
         },
       ]),
@@ -208,10 +216,10 @@ export class Judging {
     const places = new Map<string, RunPlace>();
     const commits = new Set<string>();
     for (const [key, { suspect }] of this.#suspects) {
-      const { pipelineName, jobName } = identityIn(key);
+      const leg = legOf(identityIn(key));
       for (const execution of suspect.recent) {
         if (!isTrouble(execution)) continue;
-        const place = runPlaceOf({ ...execution, pipelineName, jobName });
+        const place = runPlaceOf({ ...execution, ...leg });
         const name = nameOfRun(place);
         if (!this.#judged.has(name) && !this.#asked.has(name)) places.set(name, place);
       }

@@ -13,8 +13,10 @@ import { identityKey } from '../domain/test-identity.ts';
 import { StoreUnavailable } from '../errors.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { addIdentities } from '../postgres/count-identities.ts';
 import { addFailureGroups } from '../postgres/failure-groups.ts';
-import { addIdentities, readIdentities } from '../postgres/identities.ts';
+import { readIdentities } from '../postgres/identities.ts';
+import { foldHealths } from '../postgres/job-legs.ts';
 import {
   deleteParts,
   lockPartitionsOf,
@@ -114,6 +116,7 @@ async function evaluateParts(tx: Executor, partition: number, parts: readonly Pa
   const waiting = readContents(parts);
   const known = await countAll(tx, waiting);
   for (const one of waiting) await judge(tx, one, known);
+  for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
   await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
   await deleteParts(tx, partition, parts);
   await resume(
@@ -139,6 +142,8 @@ interface Known {
   suspects: ReadonlyMap<string, ReadonlyMap<string, Suspect>>;
   passes: ReadonlyMap<string, ReadonlyMap<string, CountedPasses>>;
   staleTests: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By repository id: tests with several legs in a CI job. */
+  folded: ReadonlyMap<string, ReadonlySet<string>>;
   settings: ReadonlyMap<string, { isEnabled: boolean; mode: AutoQuarantineMode }>;
   quarantined: ReadonlySet<string>;
 }
@@ -155,7 +160,7 @@ async function countAll(tx: Executor, waiting: readonly Waiting[]): Promise<Know
   const passes = new Map<string, ReadonlyMap<string, CountedPasses>>();
   for (const { repositoryId, contents } of waiting)
     passes.set(repositoryId, await passesOf(tx, repositoryId, contents, suspects.get(repositoryId)));
-  await addIdentities(tx, identities);
+  const folded = await addIdentities(tx, identities);
   for (const { repositoryId, contents } of waiting) {
     await noteFirstFailures(tx, repositoryId, contents.firstFailures);
     await addFailureGroups(tx, repositoryId, contents.groups);
@@ -168,6 +173,7 @@ async function countAll(tx: Executor, waiting: readonly Waiting[]): Promise<Know
   return {
     suspects,
     passes,
+    folded,
     staleTests: new Map([...stale].map(([id, kinds]) => [id, kinds.get('judgements')?.testIds ?? new Set<string>()])),
     settings: new Map(settings.map(({ id, ...settingsOfOne }) => [id, settingsOfOne])),
     quarantined: new Set(await repositoriesWithQuarantines(tx, repositoryIds)),

@@ -15,6 +15,7 @@ import {
   readContradictions,
   readContradictionsBetween,
 } from '../postgres/contradictions.ts';
+import { replaceIdentities } from '../postgres/count-identities.ts';
 import { forgetFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
 import { changeFlakyExecutions, forgetFlakyExecutionsOf } from '../postgres/flaky-executions.ts';
 import {
@@ -23,7 +24,8 @@ import {
   readHealthChanges,
   writeHealthChanges,
 } from '../postgres/health-changes.ts';
-import { readIdentities, replaceIdentities } from '../postgres/identities.ts';
+import { readIdentities } from '../postgres/identities.ts';
+import { foldHealths } from '../postgres/job-legs.ts';
 import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import { settleAllEvidence } from '../postgres/stale.ts';
@@ -132,6 +134,7 @@ async function replaceStates(
       suspect ? [recordOf({ ...identity, suspect }, true, { isFlakyDetectionEnabled })] : [],
     ),
   );
+  await foldHealths(tx, repositoryId, testIds);
   await forgetFlakyExecutionsOf(tx, repositoryId, testIds);
   await changeFlakyExecutions(
     tx,

@@ -13,6 +13,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
+import { identityOf } from '../domain/test-identity.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
 import { readIdentities } from '../postgres/identities.ts';
@@ -279,14 +280,12 @@ const NOTHING_MOVED: MovedEvidence & { isMoreLeft: boolean } = {
 /** Every identity of some tests that has passed or failed. */
 async function statesOf(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<IdentityState[]> {
   const names = new Map((await readTests(tx, repositoryId, testIds)).map(({ testId, name }) => [testId, name]));
-  return (await readIdentities(tx, repositoryId, testIds)).flatMap(({ testId, pipelineName, jobName, belief }) =>
+  return (await readIdentities(tx, repositoryId, testIds)).flatMap(({ belief, ...identity }) =>
     belief.at
       ? [
           {
-            testId,
-            pipelineName,
-            jobName,
-            testName: names.get(testId) ?? '',
+            ...identityOf(identity),
+            testName: names.get(identity.testId) ?? '',
             newestAt: belief.at.finishedAt,
             belief: belief.belief,
           },

@@ -1,7 +1,7 @@
 /** A run that is being judged, with the identities that went wrong in it. */
 import { runKeyOf } from '../domain/execution.ts';
 import { type RunJudgement, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
-import { jobKey, testIdIn } from '../domain/test-identity.ts';
+import { legKey, testIdIn } from '../domain/test-identity.ts';
 import { dayOf } from '../domain/time.ts';
 import { nameOfRun, type RunPlace, type StoredRun } from '../postgres/judged-runs.ts';
 import type { IdentifiedExecution } from './executions.ts';
@@ -14,7 +14,7 @@ export class RunUnderJudgement {
 
   constructor(readonly stored: StoredRun) {
     this.name = nameOfRun(stored);
-    this.job = jobKey(stored);
+    this.job = legKey(stored);
     for (const testId of stored.unexpected) this.members.set(this.keyOf(testId), true);
     for (const testId of stored.expected) this.members.set(this.keyOf(testId), false);
   }
@@ -55,12 +55,13 @@ export const isSameMeaning = (one: RunMeaning | null, other: RunMeaning | null):
 
 /** Names the run of an execution on the default branch. */
 export const runNameOfExecution = (execution: IdentifiedExecution): string =>
-  runNameOf(jobKey(execution), runKeyOf(execution));
+  runNameOf(legKey(execution), runKeyOf(execution));
 
 /** Names the run of an execution on the default branch. */
 export const runPlaceOf = (execution: Omit<IdentifiedExecution, 'testId'>): RunPlace => ({
   pipelineName: execution.pipelineName,
   jobName: execution.jobName,
+  axes: execution.axes,
   day: dayOf(execution.finishedAt),
   runId: execution.runId,
   runAttempt: execution.runAttempt,

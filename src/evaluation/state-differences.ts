@@ -1,9 +1,11 @@
 /** In sentences, where the stored state of tests differs from the one that the executions give. */
 import { comparePositions, type Position } from '../domain/execution.ts';
 import { totalsOf } from '../domain/failure-group.ts';
+import { NO_COUNTS, newestOfBoth } from '../domain/flat-counts.ts';
+import { RATIO_DAYS } from '../domain/ratio-window.ts';
 import type { Suspect } from '../domain/suspect.ts';
-import { identityKey } from '../domain/test-identity.ts';
-import { executionsOf } from '../domain/test-state.ts';
+import { identityKey, jobKey } from '../domain/test-identity.ts';
+import { executionsOf, healthOfTest, newestOf } from '../domain/test-state.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
@@ -95,6 +97,22 @@ function suspectDifferences({ suspect: derived, ...identity }: DerivedIdentity, 
   return [];
 }
 
+/** Where rows that add up the legs of a CI job are not their sum, or not as healthy as the worst of them. */
+export function foldDifferences(legs: readonly DerivedIdentity[], folds: readonly StoredIdentity[]): string[] {
+  const byJob = Map.groupBy(legs, (leg) => `${leg.testId}\0${jobKey(leg)}`);
+  return folds.flatMap((fold) => {
+    const ofJob = byJob.get(`${fold.testId}\0${jobKey(fold)}`) ?? [];
+    const counted = (counts: readonly Pick<DerivedIdentity, 'summary'>[]) => [
+      counts.reduce((sum, { summary }) => sum + executionsOf(summary), 0),
+      counts.map(({ summary }) => summary.days).reduce((sum, days) => newestOfBoth(sum, days, RATIO_DAYS), NO_COUNTS),
+      String(newestOf(counts.map(({ summary }) => summary))?.executionId),
+    ];
+    const is = JSON.stringify([healthOfTest(ofJob), ...counted(ofJob)]);
+    const was = JSON.stringify([fold.health, ...counted([fold])]);
+    return is === was ? [] : [`the legs of ${identityKey(fold)} are ${is}, but stored as ${was}`];
+  });
+}
+
 const latest = (one: Position | null, other: Position | null): Position | null =>
   one === null || (other !== null && comparePositions(other, one) > 0) ? other : one;
 const isSamePlace = (one: Position | null, other: Position | null): boolean =>
@@ -120,9 +138,18 @@ export function changeDifferences(
   ];
 }
 
-const describedChange = ({ testId, pipelineName, jobName, at, before, after, beginning }: HealthChangeRecord): string =>
+const describedChange = ({
+  testId,
+  pipelineName,
+  jobName,
+  axes,
+  at,
+  before,
+  after,
+  beginning,
+}: HealthChangeRecord): string =>
   JSON.stringify([
-    ...[testId, pipelineName, jobName, at.finishedAt, at.executionId.toString(), before, after],
+    ...[testId, pipelineName, jobName, axes, at.finishedAt, at.executionId.toString(), before, after],
     ...(beginning ? [beginning.executionId, beginning.commit, beginning.exceptionType, beginning.pullRequest] : []),
   ]);
 

@@ -21,7 +21,7 @@ import {
 import { readFailureGroups } from '../postgres/failure-groups.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { type HealthChangeRecord, readHealthChanges } from '../postgres/health-changes.ts';
-import { readIdentities } from '../postgres/identities.ts';
+import { readFolds, readIdentities } from '../postgres/identities.ts';
 import { nameOfRun, readMeanings, readRuns, type StoredRun } from '../postgres/judged-runs.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -38,7 +38,7 @@ import type { Pending } from './pending.ts';
 import { hasRecovered, type IdentityState, recentIdentities } from './quarantines.ts';
 import { endOfLastMonthGone, oldestRetained } from './rederive.ts';
 import { asPullRun, byText } from './refresh-evidence.ts';
-import { changeDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
+import { changeDifferences, foldDifferences, groupDifferences, stateDifferences } from './state-differences.ts';
 
 interface JudgementDeps {
   clickhouse: ClickHouse;
@@ -151,7 +151,7 @@ async function pullDifferences(
   const settled = (all: readonly IdentifiedContradiction[]) => all.filter(({ failure }) => !isPending(failure.commit));
   const [before, after] = [byText(settled(stored)), byText(settled(found.contradictions))];
   const described = (one: IdentifiedContradiction, said: string): string =>
-    `commit ${one.failure.commit} ${said} about test ${one.testId} in ${JSON.stringify([one.pipelineName, one.jobName])}`;
+    `commit ${one.failure.commit} ${said} about test ${one.testId} in ${JSON.stringify([one.pipelineName, one.jobName, one.axes])}`;
   const evidence = {
     contradictions: [...after.values(), ...stored.filter(({ failure }) => isPending(failure.commit))],
     runs: [
@@ -202,8 +202,8 @@ async function runDifferences(
 const goneRuns = (stored: ReadonlyMap<string, StoredRun>): string[] =>
   [...stored.values()].map((run) => `${titleOf(run)} is stored, but nothing shows it`);
 
-const titleOf = ({ pipelineName, jobName, day, runId, runAttempt, commit }: StoredRun): string =>
-  `run ${JSON.stringify([pipelineName, jobName, day, runId, runAttempt, ...(commit ? [commit] : [])])}`;
+const titleOf = ({ pipelineName, jobName, axes, day, runId, runAttempt, commit }: StoredRun): string =>
+  `run ${JSON.stringify([pipelineName, jobName, axes, day, runId, runAttempt, ...(commit ? [commit] : [])])}`;
 
 const describedRun = (run: StoredRun | undefined): string =>
   run === undefined
@@ -245,6 +245,7 @@ async function differencesOf(
   const starts = new Map(baselines.map((row) => [identityKey(row), row.belief.at]));
   const byTest = Map.groupBy(baselines, (row) => row.testId);
   const contradictions = Map.groupBy(await readContradictions(db, repositoryId, testIds), identityKey);
+  const folds = Map.groupBy(await readFolds(db, repositoryId, testIds), ({ testId }) => testId);
   const differences: string[] = [];
   const changes: IdentifiedChange[] = [];
   const states: IdentityState[] = [];
@@ -268,6 +269,7 @@ async function differencesOf(
     changes.push(...derived.changes);
     const record = { test: tests.get(testId), identities: stored.get(testId) ?? [], suspects };
     differences.push(...stateDifferences(derived, record));
+    differences.push(...foldDifferences(derived.identities, folds.get(testId) ?? []));
   }
   const isKept = (change: HealthChangeRecord): boolean => {
     const start = starts.get(identityKey(change));

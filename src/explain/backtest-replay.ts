@@ -5,7 +5,7 @@ import { type JudgedContradiction, RulesCourse, type RulesEvidence, RulesJudge }
 import { type BacktestPolicy, constantsOf } from '../domain/backtest-policy.ts';
 import { firstSeenOf, type Regression, regressionsOf } from '../domain/backtest-regressions.ts';
 import { comparePositions } from '../domain/execution.ts';
-import { identityKey } from '../domain/test-identity.ts';
+import { identityKey, type Leg, legOf } from '../domain/test-identity.ts';
 import type { IdentifiedExecution } from '../evaluation/executions.ts';
 import type { RunsOfExecutions } from './runs-of-executions.ts';
 
@@ -55,8 +55,8 @@ export async function replay(
     isFlakyDetectionEnabled: options.isFlakyDetectionEnabled,
     fingerprints: options.fingerprints,
     meaningOf: (execution: IdentifiedExecution) => options.runs.of(execution)?.meaning,
-    contradictionsOf: (place: Pick<IdentifiedExecution, 'pipelineName' | 'jobName'>) =>
-      (options.contradictions.get(identityKey({ testId: id, ...place })) ?? []).filter(
+    contradictionsOf: (leg: Leg) =>
+      (options.contradictions.get(identityKey({ testId: id, ...leg })) ?? []).filter(
         ({ contradiction: { at } }) => at.finishedAt <= options.until && at.finishedAt >= oldest,
       ),
   };
@@ -95,8 +95,9 @@ function hiddenBy(
   const { fingerprints } = evidence;
   const firstSeen = firstSeenOf(ordered, fingerprints);
   return [...Map.groupBy(ordered, identityKey).values()].flatMap((group) => {
-    const [{ pipelineName, jobName }] = group as [IdentifiedExecution];
-    const course = new RulesCourse({ pipelineName, jobName }, evidence);
+    const [first] = group as [IdentifiedExecution];
+    const { pipelineName, jobName } = first;
+    const course = new RulesCourse(legOf(first), evidence);
     for (const execution of group) course.add(execution);
     const heldBack = new Set([...course.causes].flatMap(([id, cause]) => (cause === 'run' ? [BigInt(id)] : [])));
     return regressionsOf(group, heldBack, fingerprints, firstSeen).flatMap((regression) => {

@@ -2,7 +2,7 @@
 import { isTrouble } from '../domain/execution.ts';
 import { isRecovered } from '../domain/quarantine-rules.ts';
 import type { Health } from '../domain/status.ts';
-import type { Identity } from '../domain/test-identity.ts';
+import { type Identity, identityOf } from '../domain/test-identity.ts';
 import { coveredBy, recentIdentities } from '../evaluation/quarantines.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { ExplainOptions, IdentityExplanation } from './explain.ts';
@@ -41,11 +41,11 @@ export function explainRecovery(
 }
 
 function recovering(identity: IdentityExplanation, quarantinedAt: number): RecoveringIdentity {
-  const { testId, pipelineName, jobName, health, executions: all } = identity;
+  const { health, executions: all } = identity;
   const cleanPasses = all.filter((one) => one.finishedAt > quarantinedAt && !isTrouble(one)).length;
   const left = identity.cleanPassesNeeded === null ? null : identity.cleanPassesNeeded - identity.cleanPasses;
   return {
-    ...{ testId, pipelineName, jobName, health, cleanPasses },
+    ...{ ...identityOf(identity), health, cleanPasses },
     cleanPassesNeeded: left === null ? null : cleanPasses + left,
   };
 }

@@ -14,7 +14,7 @@ import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
 import type { Health } from '../domain/status.ts';
-import { identityKey } from '../domain/test-identity.ts';
+import { identityKey, identityOf } from '../domain/test-identity.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
 import { executionColumns, executionOf, type IdentifiedExecution } from '../evaluation/executions.ts';
 import { type IdentityState, recentIdentities } from '../evaluation/quarantines.ts';
@@ -233,13 +233,13 @@ function explainIdentity(
     const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
     if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
   }
-  const [{ pipelineName, jobName }] = ordered as [ExplainedExecution];
+  const [first] = ordered as [ExplainedExecution];
   const { belief, at } = course;
   const health = shownHealth(belief.status, isFlakyDetectionEnabled);
   const newestAt = at?.finishedAt ?? 0;
   const needed = passesUntilHealthy(belief, newestAt);
   return {
-    ...{ testId: test.id, testName: test.name, pipelineName, jobName, belief, health, newestAt },
+    ...{ ...identityOf(first), testName: test.name, belief, health, newestAt },
     ...healthConfidence(health, { at, belief }),
     probabilities: probabilitiesOf(belief),
     evidence: executionsIn(verdictOf(belief).evidence, byId),

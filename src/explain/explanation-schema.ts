@@ -1,5 +1,6 @@
 /** The explanation of a test as a document: its fields. They are only ever added. */
 import { z } from 'zod';
+import { axesSchema } from '../domain/axes.ts';
 import { CAUSES } from '../domain/belief-fold.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
@@ -40,9 +41,15 @@ const reason = z.string().meta({
 });
 const probability = (description: string, example: number) => z.number().min(0).max(1).meta({ description, example });
 
+const axesOut = axesSchema.meta({
+  description: 'Of the leg, as it was named; empty without axes',
+  example: { os: 'linux' },
+});
+
 const identity = z.object({
   pipeline_name: z.string().meta({ example: 'CI' }),
   job_name: z.string().meta({ example: 'unit' }),
+  axes: axesOut,
   health_status: health,
   health_confidence: z
     .enum(LEVELS)
@@ -161,6 +168,7 @@ const recovery = z.object({
     z.object({
       pipeline_name: z.string().meta({ example: 'CI' }),
       job_name: z.string().meta({ example: 'unit' }),
+      axes: axesOut,
       health_status: health,
       clean_passes: count('Clean passes since the quarantine', 3),
       clean_passes_needed: z

@@ -4,6 +4,7 @@
  */
 
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { axesOf } from '../domain/axes.ts';
 import { runKeyOf } from '../domain/execution.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { percent } from '../domain/health-confidence.ts';
@@ -91,6 +92,7 @@ function identityOf(one: IdentityExplanation, asOf: number | undefined): Explana
   return {
     pipeline_name: one.pipelineName,
     job_name: one.jobName,
+    axes: axesOf(one.axes),
     health_status: one.health,
     health_confidence: one.confidence,
     health_probability: one.probability ?? 0,
@@ -195,9 +197,10 @@ const recoveryDocument = ({ quarantine, isRecovered, identities }: RecoveryExpla
   reason: quarantine.reason,
   created_at: formatMoment(quarantine.createdAt.getTime()),
   is_recovered: isRecovered,
-  identities: identities.map(({ pipelineName, jobName, health: status, cleanPasses, cleanPassesNeeded }) => ({
+  identities: identities.map(({ pipelineName, jobName, axes, health: status, cleanPasses, cleanPassesNeeded }) => ({
     pipeline_name: pipelineName,
     job_name: jobName,
+    axes: axesOf(axes),
     health_status: status,
     clean_passes: cleanPasses,
     clean_passes_needed: cleanPassesNeeded,

@@ -1,6 +1,7 @@
 /** The failed tests of a commit, each with a verdict: is this commit the cause? */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { axesOf } from '../domain/axes.ts';
 import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { UINT32_MAX } from '../domain/limits.ts';
@@ -49,6 +50,7 @@ const evidenceSchema = z.object({
   run_passed: count('Passed executions of the run', 211),
   quarantine_id: z.guid().nullable().meta({ description: 'The quarantine that covers the failure', example: null }),
 });
+const LEGS_MAX = 100;
 const failureSchema = z
   .object({
     verdict: z.enum(COMMIT_VERDICTS).meta({ example: 'new' }),
@@ -69,6 +71,21 @@ const failureSchema = z
       .nullable()
       .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
     evidence: evidenceSchema,
+    legs: z
+      .array(
+        z.object({
+          axes: common.axesOut,
+          verdict: z.enum(COMMIT_VERDICTS).meta({ example: 'new' }),
+          health_status: z.enum(HEALTHS).nullable().meta({ description: 'On the default branch', example: 'healthy' }),
+          failures: z.int().meta({ example: 1 }),
+          passes: z.int().meta({ example: 0 }),
+          job_url: z.string().nullable().meta({ example: 'https://ci.example.com/runs/1001' }),
+        }),
+      )
+      .max(LEGS_MAX)
+      .meta({
+        description: `The legs of the CI job in which it failed, by verdict: at most ${LEGS_MAX}. The entry describes the first one, and counts all`,
+      }),
   })
   .meta({ id: 'CommitFailure' });
 
@@ -180,5 +197,13 @@ function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
       run_passed: run.passed,
       quarantine_id: failure.quarantine?.id ?? null,
     },
+    legs: failure.legs.slice(0, LEGS_MAX).map((leg) => ({
+      axes: axesOf(leg.axes),
+      verdict: leg.verdict,
+      health_status: leg.health,
+      failures: leg.failures,
+      passes: leg.passes,
+      job_url: leg.run.job_url || null,
+    })),
   };
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { axesSchema } from '../domain/axes.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { SERIES_DAYS } from '../domain/repository-stats.ts';
@@ -47,6 +48,10 @@ export const namesParameter = (description: string, example: string[]) =>
 export const testNameOut = z.string().meta({ example: 'Cart > totals > sums [a, b] with 10% tax' });
 export const pipelineNameOut = z.string().meta({ example: 'CI' });
 export const jobNameOut = z.string().meta({ example: 'unit' });
+export const axesOut = axesSchema.meta({
+  description: 'What names the leg of the CI job; empty without axes',
+  example: { os: 'linux', python: '3.13' },
+});
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
 

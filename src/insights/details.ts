@@ -1,16 +1,32 @@
 /** Everything about one test. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { axesOf } from '../domain/axes.ts';
 import { confidenceOfTest } from '../domain/health-confidence.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { recentCounts } from '../domain/ratio-window.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
+import { legKey } from '../domain/test-identity.ts';
 import { countedIdentities, healthOfTest, newestOf } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import * as common from './common.ts';
 import { latest } from './known-tests.ts';
 import { pullSchema, pullSummary } from './pull-summary.ts';
+
+const LEGS_MAX = 100;
+const legOut = z
+  .object({
+    pipeline_name: common.pipelineNameOut,
+    job_name: common.jobNameOut,
+    axes: common.axesOut,
+    health_status: z.enum(HEALTHS).meta({ example: 'broken' }),
+    executions: z.int().meta({ description: 'Passed and failed on the last 30 UTC days', example: 70 }),
+    failed_executions: z.int().meta({ description: 'Failed in these days', example: 70 }),
+    last_failure_at: common.lastFailureOut(),
+    last_success_at: common.dateTimeOut.nullable(),
+  })
+  .meta({ id: 'TestLeg' });
 
 const ratio = z.number().min(0).max(1);
 const nullableText = (example: string) => z.string().nullable().meta({ example });
@@ -40,6 +56,10 @@ const response = z.object({
   test_programming_language: nullableText('javascript'),
   test_filepath: nullableText('src/cart.test.ts'),
   test_function_name: nullableText('sums'),
+  legs: z
+    .array(legOut)
+    .max(LEGS_MAX)
+    .meta({ description: `Legs of its CI jobs with retained executions, the worst first: at most ${LEGS_MAX}` }),
 });
 
 export type TestDetails = z.output<typeof response>;
@@ -90,10 +110,36 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           test_programming_language: newest?.language || null,
           test_filepath: newest?.filepath || null,
           test_function_name: newest?.function || null,
+          legs: legsOf(test, now).slice(0, LEGS_MAX),
         },
       };
     },
   });
+}
+
+/** The worst first: by health, then by the share that failed, then by name. */
+function legsOf({ legs }: KnownTest, now: number): z.input<typeof legOut>[] {
+  return legs
+    .map(({ summary, ...leg }) => {
+      const { passed, failed } = recentCounts([summary], now);
+      return { leg, summary, failed, ran: passed + failed };
+    })
+    .sort(
+      (one, other) =>
+        HEALTHS.indexOf(other.leg.health) - HEALTHS.indexOf(one.leg.health) ||
+        other.failed / (other.ran || 1) - one.failed / (one.ran || 1) ||
+        (legKey(one.leg) < legKey(other.leg) ? -1 : 1),
+    )
+    .map(({ leg, summary, failed, ran }) => ({
+      pipeline_name: leg.pipelineName,
+      job_name: leg.jobName,
+      axes: axesOf(leg.axes),
+      health_status: leg.health,
+      executions: ran,
+      failed_executions: failed,
+      last_failure_at: timeOrNull(summary.lastFailureAt),
+      last_success_at: timeOrNull(summary.lastSuccessAt),
+    }));
 }
 
 const beliefsOf = (identities: KnownTest['identities']) =>

@@ -1,10 +1,17 @@
 /** Failed tests of a commit, with a verdict on each: few statements, then pure rules. */
 
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
-import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
+import {
+  COMMIT_VERDICTS,
+  type CommitVerdict,
+  commitVerdict,
+  isNewGroup,
+  isTroubledOffDefault,
+} from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
+import type { Leg } from '../domain/test-identity.ts';
 import { healthOfTest } from '../domain/test-state.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
@@ -25,8 +32,10 @@ export interface CommitFilters {
   runAttempt: number | undefined;
 }
 
-/** A test that failed on a commit in one pipeline and CI job. */
-export interface CommitFailure {
+/** A test that failed on a commit in a leg of a CI job. */
+export interface LegFailure {
+  /** `axesText` */
+  axes: string;
   verdict: CommitVerdict;
   testId: string;
   testName: string;
@@ -42,6 +51,11 @@ export interface CommitFailure {
   /** The group of `shown` on the default branch. */
   known: FailureGroupRecord | undefined;
   quarantine: Quarantine | undefined;
+}
+
+/** A test that failed on a commit in one pipeline and CI job: in the leg whose verdict comes first, with the counts of all. */
+export interface CommitFailure extends LegFailure {
+  legs: LegFailure[];
 }
 
 export interface CommitFailures {
@@ -93,7 +107,10 @@ export async function readCommitFailures(
       : isOutage(run, byRun.get(key) ?? [], found.tests);
     if (isTroubled) found.troubled.add(key);
   }
-  const failures = [...Map.groupBy(results, placeKey).values()].flatMap((group) => judged(group, found) ?? []);
+  const failures = [...Map.groupBy(results, placeKey).values()].flatMap((group) => {
+    const legs = [...Map.groupBy(group, ({ axes }) => axes).values()].flatMap((leg) => judged(leg, found) ?? []);
+    return folded(legs) ?? [];
+  });
   return { runs, failures };
 }
 
@@ -108,18 +125,36 @@ interface Found {
   troubled: Set<string>;
 }
 
-/** The verdict on the results of one test in one place; undefined if it only passed there. */
+/** Undefined if the test failed in none of its legs. */
+function folded(legs: LegFailure[]): CommitFailure | undefined {
+  const ordered = legs.sort(
+    (one, other) =>
+      COMMIT_VERDICTS.indexOf(one.verdict) - COMMIT_VERDICTS.indexOf(other.verdict) || other.failedAt - one.failedAt,
+  );
+  const [first] = ordered;
+  return (
+    first && {
+      ...first,
+      failures: ordered.reduce((sum, { failures }) => sum + failures, 0),
+      passes: ordered.reduce((sum, { passes }) => sum + passes, 0),
+      legs: ordered,
+    }
+  );
+}
+
+/** The verdict on the results of one test in one leg; undefined if it only passed there. */
 function judged(
   results: readonly CommitResult[],
   { runs, tests, groups, quarantines, troubled }: Found,
-): CommitFailure | undefined {
+): LegFailure | undefined {
   const listed = results.filter((result) => runs.has(runKey(result)));
   const failed = listed.filter(({ is_failed }) => is_failed).sort((one, other) => other.finished_ms - one.finished_ms);
   const [newest] = failed;
   if (!newest) return undefined;
-  const { test_id: testId, test_name: testName, pipeline_name: pipelineName, job_name: jobName } = newest;
+  const { test_id: testId, test_name: testName, pipeline_name: pipelineName, job_name: jobName, axes } = newest;
   const test = tests.get(testId);
-  const own = test?.identities.find((one) => one.pipelineName === pipelineName && one.jobName === jobName);
+  const isOfJob = (one: Leg): boolean => one.pipelineName === pipelineName && one.jobName === jobName;
+  const own = test?.legs.find((one) => isOfJob(one) && one.axes === axes) ?? test?.identities.find(isOfJob);
   const health = own?.health ?? (test ? healthOfTest(test.identities) : null);
   const evidence = failed.flatMap((result) =>
     result.failures.map((failure) => {
@@ -156,6 +191,7 @@ function judged(
     testName,
     pipelineName,
     jobName,
+    axes,
     run,
     failedAt: shownResult.finished_ms,
     shown: shown?.failure,

@@ -20,7 +20,7 @@ export const runRow = z.object({
   run_passed: z.int(),
   run_failed: z.int(),
   run_skipped: z.int(),
-  failed_jobs: z.array(z.object({ day: z.int(), job: z.string(), attempt: z.int() })),
+  failed_jobs: z.array(z.object({ day: z.int(), job: z.string(), axes: z.string(), attempt: z.int() })),
 });
 export type RunRow = z.infer<typeof runRow>;
 
@@ -61,8 +61,8 @@ export const failedJobsOf = ({
   run_id,
   failed_jobs,
 }: Pick<RunRow, 'pipeline_name' | 'run_id' | 'failed_jobs'>) =>
-  failed_jobs.map(({ day, job, attempt }) => ({
-    ...{ pipelineName: pipeline_name, jobName: job },
+  failed_jobs.map(({ day, job, axes, attempt }) => ({
+    ...{ pipelineName: pipeline_name, jobName: job, axes },
     ...{ day, runId: run_id, runAttempt: attempt },
   }));
 

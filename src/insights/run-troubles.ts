@@ -1,6 +1,7 @@
 /** Whether runs on the default branch are troubled, and why: as the evaluation has judged them, from PostgreSQL. */
 
 import type { CommitRun } from '../commits/commit-record.ts';
+import { legKey } from '../domain/test-identity.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { findRuns, type RunPlace } from '../postgres/judged-runs.ts';
@@ -28,8 +29,8 @@ export class RunTroubles {
   }
 }
 
-const keyOf = ({ day, pipelineName, jobName, runId, runAttempt }: RunOfDay): string =>
-  JSON.stringify([day, pipelineName, jobName, runId, runAttempt]);
+const keyOf = ({ day, runId, runAttempt, ...leg }: RunOfDay): string =>
+  JSON.stringify([day, legKey(leg), runId, runAttempt]);
 
 /** Only runs of the default branch are judged. */
 export const mayBeTroubled = ({ on_default, failed }: Pick<CommitRun, 'on_default' | 'failed'>): boolean =>
@@ -39,6 +40,7 @@ export const mayBeTroubled = ({ on_default, failed }: Pick<CommitRun, 'on_defaul
 export const placeOf = (run: CommitRun): RunOfDay => ({
   pipelineName: run.pipeline_name,
   jobName: run.job_name,
+  axes: run.axes,
   day: run.day_number,
   runId: run.run_id,
   runAttempt: run.run_attempt,

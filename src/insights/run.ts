@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { CommitRun } from '../commits/commit-record.ts';
+import { axesOf } from '../domain/axes.ts';
 import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { type RunExplanation, TROUBLES } from '../domain/troubled-run.ts';
@@ -22,6 +23,7 @@ const JOBS_MAX = 10_000;
 
 const jobSchema = z.object({
   job_name: common.jobNameOut,
+  axes: common.axesOut,
   run_attempt: z.int().meta({ example: 1 }),
   job_url: z.string().nullable().meta({ example: 'https://ci.example.com/runs/1001' }),
   started_at: common.dateTimeOut,
@@ -120,9 +122,10 @@ export const mountRun = (
         run_passed: total(({ passed }) => passed),
         run_failed: total(({ failed }) => failed),
         run_skipped: total(({ skipped }) => skipped),
-        failed_jobs: failedJobs.map(({ day_number: day, job_name: job, run_attempt: attempt }) => ({
+        failed_jobs: failedJobs.map(({ day_number: day, job_name: job, axes, run_attempt: attempt }) => ({
           day,
           job,
+          axes,
           attempt,
         })),
       };
@@ -138,6 +141,7 @@ const unknownRun = () => notFound('There is no such run in this repository. Its 
 const byStart = (one: CommitRun, other: CommitRun): number =>
   one.started_ms - other.started_ms ||
   compareTexts(one.job_name, other.job_name) ||
+  compareTexts(one.axes, other.axes) ||
   one.run_attempt - other.run_attempt;
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
@@ -148,6 +152,7 @@ const jobJson = (
   usual: number | null,
 ): z.input<typeof jobSchema> => ({
   job_name: row.job_name,
+  axes: axesOf(row.axes),
   run_attempt: row.run_attempt,
   job_url: row.job_url || null,
   started_at: formatMoment(row.started_ms),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { OUTCOMES, type Segment, segmentsOf } from '../domain/segments.ts';
+import { type Leg, legKey } from '../domain/test-identity.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
@@ -24,7 +25,14 @@ const rowSchema = z.object({
   skipped: z.int(),
   flaky: z.int(),
   failed_in: z.array(
-    z.object({ day: z.int(), pipeline: z.string(), job: z.string(), run: z.string(), attempt: z.int() }),
+    z.object({
+      day: z.int(),
+      pipeline: z.string(),
+      job: z.string(),
+      axes: z.string(),
+      run: z.string(),
+      attempt: z.int(),
+    }),
   ),
 });
 type Row = z.infer<typeof rowSchema>;
@@ -141,17 +149,14 @@ const failedIn = (row: Row) =>
   row.failed_in.map((run) => ({
     pipelineName: run.pipeline,
     jobName: run.job,
+    axes: run.axes,
     day: run.day,
     runId: run.run,
     runAttempt: run.attempt,
   }));
 
-type Place = Pick<HealthChangeRecord, 'pipelineName' | 'jobName'>;
-
-/** Whether the test was called broken in a pipeline and CI job at some moment. */
-function brokenAt(changes: readonly HealthChangeRecord[]): (place: Place, at: number) => boolean {
-  const byPlace = Map.groupBy(changes, keyOf);
-  return (place, at) => byPlace.get(keyOf(place))?.findLast((one) => one.at.finishedAt <= at)?.after === 'broken';
+/** Whether the test was called broken in a leg at some moment. */
+function brokenAt(changes: readonly HealthChangeRecord[]): (leg: Leg, at: number) => boolean {
+  const byLeg = Map.groupBy(changes, legKey);
+  return (leg, at) => byLeg.get(legKey(leg))?.findLast((one) => one.at.finishedAt <= at)?.after === 'broken';
 }
-
-const keyOf = ({ pipelineName, jobName }: Place): string => JSON.stringify([pipelineName, jobName]);

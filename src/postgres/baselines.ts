@@ -20,6 +20,7 @@ const row = z
     test_id: z.string(),
     pipeline_name: z.string(),
     job_name: z.string(),
+    axes: z.string(),
     belief: z.string(),
     has_run: z.boolean(),
   })
@@ -28,6 +29,7 @@ const row = z
       testId: found.test_id,
       pipelineName: found.pipeline_name,
       jobName: found.job_name,
+      axes: found.axes,
       belief: readBelief(found.belief),
       hasRun: found.has_run,
     }),
@@ -40,7 +42,7 @@ export async function readBaselines(
 ): Promise<Baseline[]> {
   if (testIds.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select test_id, pipeline_name, job_name, belief, has_run from ${baselines}
+    select test_id, pipeline_name, job_name, axes, belief, has_run from ${baselines}
     where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((found) => row.parse(found));
 }
@@ -48,11 +50,11 @@ export async function readBaselines(
 export async function writeBaselines(tx: Executor, repositoryId: string, records: readonly Baseline[]): Promise<void> {
   if (records.length === 0) return;
   await tx.execute(sql`
-    insert into ${baselines} (repository_id, test_id, pipeline_name, job_name, belief, has_run)
+    insert into ${baselines} (repository_id, test_id, pipeline_name, job_name, axes, belief, has_run)
     select ${repositoryId}, * from unnest(${identityKeys(records)},
       ${lineColumn(records.map(({ belief }) => writeBelief(belief)))},
       ${plainColumn(records.map(({ hasRun }) => String(hasRun)))}::boolean[])
-    on conflict (repository_id, test_id, pipeline_name, job_name) do update set belief = excluded.belief,
+    on conflict (repository_id, test_id, pipeline_name, job_name, axes) do update set belief = excluded.belief,
       has_run = baselines.has_run or excluded.has_run`);
 }
 

@@ -19,6 +19,7 @@ const row = z
     test_id: z.string(),
     pipeline_name: z.string(),
     job_name: z.string(),
+    axes: z.string(),
     commit_sha: z.string(),
     ...positionRow,
     failed_ms: z.number(),
@@ -30,12 +31,13 @@ const row = z
       testId: found.test_id,
       pipelineName: found.pipeline_name,
       jobName: found.job_name,
+      axes: found.axes,
       at: positionOf(found),
       failure: { executionId: found.failed_execution_id, commit: found.commit_sha, finishedAt: found.failed_ms },
       run: found.failed_run,
     }),
   );
-const columns = sql`test_id, pipeline_name, job_name, commit_sha, ${positionColumns},
+const columns = sql`test_id, pipeline_name, job_name, axes, commit_sha, ${positionColumns},
   failed_ms::float8 as failed_ms, failed_execution_id, failed_run`;
 
 /** About some tests, in any order. */
@@ -59,7 +61,7 @@ export async function readContradictionsFrom(
 ): Promise<IdentifiedContradiction[]> {
   if (starts.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${startColumns(starts)} join ${contradictions} using (test_id, pipeline_name, job_name)
+    select ${columns} from ${startColumns(starts)} join ${contradictions} using (test_id, pipeline_name, job_name, axes)
     where repository_id = ${repositoryId} and at_ms >= from_ms`);
   return rows.map((found) => row.parse(found));
 }
@@ -86,7 +88,7 @@ export async function readContradictionsBetween(
   const { rows } = await tx.execute(sql`
     select ${columns} from ${contradictions}
     where repository_id = ${repositoryId} and at_ms >= ${from} and at_ms < ${to}
-    order by at_ms, test_id, pipeline_name, job_name, commit_sha`);
+    order by at_ms, test_id, pipeline_name, job_name, axes, commit_sha`);
   return rows.map((found) => row.parse(found));
 }
 
@@ -100,10 +102,10 @@ export async function insertContradictions(
   const texts = (pick: (one: IdentifiedContradiction) => string) => textColumn(added.map(pick));
   const numbers = (pick: (one: IdentifiedContradiction) => number) => sql`${plainColumn(added.map(pick))}::bigint[]`;
   await tx.execute(sql`
-    insert into ${contradictions} (repository_id, test_id, pipeline_name, job_name, commit_sha, at_ms, run_id, run_attempt,
+    insert into ${contradictions} (repository_id, test_id, pipeline_name, job_name, axes, commit_sha, at_ms, run_id, run_attempt,
       execution_id, failed_ms, failed_execution_id, failed_run)
     select ${repositoryId}::uuid, * from unnest(${plainColumn(added.map(({ testId }) => testId))}::uuid[],
-      ${texts(({ pipelineName }) => pipelineName)}, ${texts(({ jobName }) => jobName)},
+      ${texts(({ pipelineName }) => pipelineName)}, ${texts(({ jobName }) => jobName)}, ${texts(({ axes }) => axes)},
       ${texts(({ failure }) => failure.commit)}, ${numbers(({ at }) => at.finishedAt)}, ${texts(({ at }) => at.runId)},
       ${numbers(({ at }) => at.runAttempt)}, ${texts(({ at }) => String(at.executionId))},
       ${numbers(({ failure }) => failure.finishedAt)}, ${texts(({ failure }) => failure.executionId)},
@@ -119,11 +121,12 @@ export async function removeContradictions(
   await tx.execute(sql`
     delete from ${contradictions} as known using unnest(${plainColumn(removed.map(({ testId }) => testId))}::uuid[],
       ${textColumn(removed.map(({ pipelineName }) => pipelineName))}, ${textColumn(removed.map(({ jobName }) => jobName))},
+      ${textColumn(removed.map(({ axes }) => axes))},
       ${textColumn(removed.map(({ failure }) => failure.commit))},
       ${plainColumn(removed.map(({ at }) => at.finishedAt))}::bigint[])
-      as gone (test_id, pipeline_name, job_name, commit_sha, at_ms)
+      as gone (test_id, pipeline_name, job_name, axes, commit_sha, at_ms)
     where known.repository_id = ${repositoryId} and known.test_id = gone.test_id
-      and known.pipeline_name = gone.pipeline_name and known.job_name = gone.job_name
+      and known.pipeline_name = gone.pipeline_name and known.job_name = gone.job_name and known.axes = gone.axes
       and known.commit_sha = gone.commit_sha and known.at_ms = gone.at_ms`);
 }
 

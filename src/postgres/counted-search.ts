@@ -140,20 +140,20 @@ async function readPage(
 function pageOf(repositoryId: string, search: TestSearchPart, testIds: readonly string[]): SQL {
   return sql`
     with found as materialized (
-      select identities.test_id, tests.name, identities.pipeline_name, identities.job_name,
+      select identities.test_id, tests.name, identities.pipeline_name, identities.job_name, identities.axes,
         row_number() over (order by ${orderOf(search)}) as position, count(*) over () as total
       from unnest(${plainColumn(testIds)}::uuid[]) as named (test_id)
         join ${tests} on tests.repository_id = ${repositoryId} and tests.test_id = named.test_id
         join ${identities} on identities.repository_id = ${repositoryId} and identities.test_id = named.test_id
         left join ${suspects} on suspects.repository_id = identities.repository_id
           and suspects.test_id = identities.test_id and suspects.pipeline_name = identities.pipeline_name
-          and suspects.job_name = identities.job_name
-      where identities.executions > 0 and ${matching(repositoryId, search, null)}
+          and suspects.job_name = identities.job_name and suspects.axes = identities.axes
+      where identities.executions > 0 and not identities.is_folded and ${matching(repositoryId, search, null)}
     ),
     page as materialized (select * from found order by position limit ${search.rows})
     select ${identityColumns}, page.name, identities.executions::float8 as listed_executions, page.total::float8 as total
-    from page join ${identities} using (test_id, pipeline_name, job_name)
-      left join ${suspects} using (repository_id, test_id, pipeline_name, job_name)
+    from page join ${identities} using (test_id, pipeline_name, job_name, axes)
+      left join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)
     where identities.repository_id = ${repositoryId}
     order by page.position`;
 }

@@ -37,6 +37,7 @@ const row = z
     test_id: z.string(),
     pipeline_name: z.string(),
     job_name: z.string(),
+    axes: z.string(),
     ...positionRow,
     before: z.enum(HEALTHS),
     after: z.enum(HEALTHS),
@@ -51,6 +52,7 @@ const row = z
       testId: found.test_id,
       pipelineName: found.pipeline_name,
       jobName: found.job_name,
+      axes: found.axes,
       at: positionOf(found),
       before: found.before,
       after: found.after,
@@ -67,7 +69,7 @@ const row = z
     }),
   );
 
-const columns = sql`test_id, pipeline_name, job_name, ${positionColumns}, before, after, began_execution,
+const columns = sql`test_id, pipeline_name, job_name, axes, ${positionColumns}, before, after, began_execution,
   began_ms::float8 as began_ms, began_commit, exception_type, pull_request`;
 
 /** Changes of some tests, in order of time. */
@@ -96,7 +98,7 @@ export async function readChangesAfter(
 ): Promise<HealthChangeRecord[]> {
   if (starts.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${startColumns(starts)} join ${healthChanges} using (test_id, pipeline_name, job_name)
+    select ${columns} from ${startColumns(starts)} join ${healthChanges} using (test_id, pipeline_name, job_name, axes)
     where repository_id = ${repositoryId} and at_ms >= from_ms`);
   return changesAfter(
     rows.map((found) => row.parse(found)),
@@ -119,15 +121,16 @@ export function changesAfter(
 /** A table of identities, with the time of each start. */
 export const startColumns = (starts: readonly IdentityStart[]): SQL => sql`
   unnest(${identityKeys(starts)}, ${plainColumn(starts.map(({ start }) => start?.finishedAt ?? 0))}::bigint[])
-    as asked (test_id, pipeline_name, job_name, from_ms)`;
+    as asked (test_id, pipeline_name, job_name, axes, from_ms)`;
 
 /** A table of changes, as they are stored. */
 const given = (changes: readonly HealthChangeRecord[]): SQL => sql`
   json_to_recordset(${JSON.stringify(
-    changes.map(({ testId, pipelineName, jobName, at, before, after, beginning }) => ({
+    changes.map(({ testId, pipelineName, jobName, axes, at, before, after, beginning }) => ({
       test_id: testId,
       pipeline_name: pipelineName,
       job_name: jobName,
+      axes,
       at_ms: at.finishedAt,
       run_id: at.runId,
       run_attempt: at.runAttempt,
@@ -140,13 +143,13 @@ const given = (changes: readonly HealthChangeRecord[]): SQL => sql`
       exception_type: beginning?.exceptionType,
       pull_request: beginning?.pullRequest,
     })),
-  )}) as given (test_id uuid, pipeline_name text, job_name text, at_ms bigint, run_id text, run_attempt bigint,
+  )}) as given (test_id uuid, pipeline_name text, job_name text, axes text, at_ms bigint, run_id text, run_attempt bigint,
     execution_id text, before text, after text, began_execution text, began_ms bigint, began_commit text,
     exception_type text, pull_request integer)`;
 const isGiven = (
   repositoryId: string,
 ): SQL => sql`known.repository_id = ${repositoryId} and known.test_id = given.test_id
-  and known.pipeline_name = given.pipeline_name and known.job_name = given.job_name and known.at_ms = given.at_ms
+  and known.pipeline_name = given.pipeline_name and known.job_name = given.job_name and known.axes = given.axes and known.at_ms = given.at_ms
   and known.execution_id = given.execution_id`;
 
 export async function writeHealthChanges(
@@ -156,7 +159,7 @@ export async function writeHealthChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   await tx.execute(sql`
-    insert into ${healthChanges} (repository_id, test_id, pipeline_name, job_name, at_ms, run_id, run_attempt, execution_id,
+    insert into ${healthChanges} (repository_id, test_id, pipeline_name, job_name, axes, at_ms, run_id, run_attempt, execution_id,
       before, after, began_execution, began_ms, began_commit, exception_type, pull_request)
     select ${repositoryId}::uuid, * from ${given(changes)} on conflict do nothing`);
 }

@@ -2,6 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { HEALTHS, type Health } from '../domain/status.ts';
+import { ALL_LEGS, legKey } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import type { PullRequest } from './pull-requests.ts';
@@ -34,10 +35,11 @@ const row = z.object({
   test_id: z.string(),
   first_ms: z.number().nullable(),
   /** Null for none. */
-  identities: z.array(z.tuple([z.string(), z.string(), z.number()])).nullable(),
+  identities: z.array(z.tuple([z.string(), z.string(), z.string(), z.number()])).nullable(),
   changes: z
     .array(
       z.tuple([
+        z.string(),
         z.string(),
         z.string(),
         z.number(),
@@ -66,22 +68,24 @@ export async function readHealthHistories(
 }
 
 function historyOf({ first_ms: firstAt, identities: places, changes }: Omit<Row, 'test_id'>): HealthHistory {
-  const byPlace = Map.groupBy(changes ?? [], ([pipeline, job]) => placeOf(pipeline, job));
+  const byPlace = Map.groupBy(changes ?? [], ([pipelineName, jobName, axes]) =>
+    legKey({ pipelineName, jobName, axes }),
+  );
   return {
     firstAt,
-    identities: (places ?? []).flatMap(([pipeline, job, newestAt]) =>
-      newestAt === 0 ? [] : [{ newestAt, changes: (byPlace.get(placeOf(pipeline, job)) ?? []).map(changeOf) }],
+    identities: (places ?? []).flatMap(([pipelineName, jobName, axes, newestAt]) =>
+      newestAt === 0
+        ? []
+        : [{ newestAt, changes: (byPlace.get(legKey({ pipelineName, jobName, axes })) ?? []).map(changeOf) }],
     ),
   };
 }
 
-function changeOf([, , at, after, exceptionType, pull]: NonNullable<Row['changes']>[number]): ShownChange {
+function changeOf([, , , at, after, exceptionType, pull]: NonNullable<Row['changes']>[number]): ShownChange {
   if (!pull) return { at, after, exceptionType, pull };
   const [id, number, title, authorId, authorLogin] = pull;
   return { at, after, exceptionType, pull: { id, number, title, authorId, authorLogin } };
 }
-
-const placeOf = (pipeline: string, job: string): string => JSON.stringify([pipeline, job]);
 
 const shownPull = sql`json_build_array(pulls.id, pulls.number, pulls.title, pulls.author_id, pulls.author_login)`;
 
@@ -97,12 +101,14 @@ export const historiesStatement = (repositoryId: string, testIds: readonly strin
       where places.repository_id = tests.repository_id and places.test_id = tests.test_id and places.executions > 0
     ) as first_ms,
     (
-      select json_agg(json_build_array(pipeline_name, job_name, greatest(last_success_ms, last_failure_ms)) order by pipeline_name, job_name)
+      select json_agg(json_build_array(pipeline_name, job_name, axes, greatest(last_success_ms, last_failure_ms))
+        order by pipeline_name, job_name, axes)
       from ${identities} as places
       where places.repository_id = tests.repository_id and places.test_id = tests.test_id and places.executions > 0
+        and places.axes <> ${ALL_LEGS}
     ) as identities,
     (
-      select json_agg(json_build_array(pipeline_name, job_name, at_ms, after, exception_type,
+      select json_agg(json_build_array(pipeline_name, job_name, axes, at_ms, after, exception_type,
           case
             when changes.pull_request is not null then (
               select ${shownPull} from ${pullRequests} as pulls

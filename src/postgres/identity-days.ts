@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { IdentityDays } from '../domain/repository-stats.ts';
 import { HEALTHS } from '../domain/status.ts';
+import { ALL_LEGS } from '../domain/test-identity.ts';
 import { abandonable } from './abandonable.ts';
 import type { Database, Executor } from './client.ts';
 import { daysOf as daysOfIdentity } from './identities.ts';
@@ -91,9 +92,10 @@ export const daysStatement = (repositoryId: string, { selection, since }: AskedD
       from ${healthChanges} as changes
       where changes.repository_id = identities.repository_id and changes.test_id = identities.test_id
         and changes.pipeline_name = identities.pipeline_name and changes.job_name = identities.job_name
+        and changes.axes = identities.axes
         and changes.at_ms >= ${since}
     ) end as changes
-  from ${identities} left join ${suspects} using (repository_id, test_id, pipeline_name, job_name)
-  where identities.repository_id = ${repositoryId}
+  from ${identities} left join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)
+  where identities.repository_id = ${repositoryId} and identities.axes <> ${ALL_LEGS}
     and ${selection ? sql`identities.executions > 0 and ${matching(repositoryId, selection)}` : sql`true`}
   order by identities.test_id`;

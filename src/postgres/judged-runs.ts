@@ -6,16 +6,14 @@ import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
 import type { StartedRun, UsualHours } from '../domain/run-surroundings.ts';
-import { jobKey } from '../domain/test-identity.ts';
+import { type Leg, legKey } from '../domain/test-identity.ts';
 import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { judgedRuns } from './schema.ts';
 
 /** Names a run in its repository. */
-export interface RunPlace {
-  pipelineName: string;
-  jobName: string;
+export interface RunPlace extends Leg {
   /** Days since the epoch. */
   day: number;
   runId: string;
@@ -73,11 +71,12 @@ function writeMeaning({ unexpected, expected }: RunMeaning): string {
   return JSON.stringify(stored);
 }
 
-const pastColumns = sql`pipeline_name, job_name, day, run_id, run_attempt::float8 as run_attempt, commit_sha,
+const pastColumns = sql`pipeline_name, job_name, axes, day, run_id, run_attempt::float8 as run_attempt, commit_sha,
   started_ms::float8 as started_ms, executions, unexpected_count, meaning`;
 const pastRow = z.object({
   pipeline_name: z.string(),
   job_name: z.string(),
+  axes: z.string(),
   day: z.number(),
   run_id: z.string(),
   run_attempt: z.number(),
@@ -93,6 +92,7 @@ const storedRow = pastRow.extend({ unexpected: z.array(z.string()), expected: z.
 const addedOf = (found: z.infer<typeof pastRow>): AddedRun => ({
   pipelineName: found.pipeline_name,
   jobName: found.job_name,
+  axes: found.axes,
   day: found.day,
   runId: found.run_id,
   runAttempt: found.run_attempt,
@@ -124,20 +124,20 @@ export async function addToRuns(
     with added as materialized (select * from unnest(${placeColumns(added)},
         ${plainColumn(added.map(({ startedAt }) => startedAt))}::bigint[],
         ${plainColumn(added.map(({ executions }) => executions))}::integer[])
-        as run (pipeline_name, job_name, day, run_id, run_attempt, commit_sha, started_ms, executions)),
+        as run (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha, started_ms, executions)),
       known as materialized (select runs.* from ${judgedRuns} as runs join added
-        using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha) where runs.repository_id = ${repositoryId}),
-      written as (insert into ${judgedRuns} as before (repository_id, pipeline_name, job_name, day, run_id, run_attempt,
+        using (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha) where runs.repository_id = ${repositoryId}),
+      written as (insert into ${judgedRuns} as before (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt,
           commit_sha, started_ms, executions, unexpected, expected, unexpected_count)
         select ${repositoryId}, added.*, '{}', '{}', 0 from added
-        on conflict (repository_id, pipeline_name, job_name, day, run_id, run_attempt, commit_sha) do update
+        on conflict (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha) do update
           set started_ms = least(before.started_ms, excluded.started_ms),
             executions = before.executions + excluded.executions
         returning *)
-    select pipeline_name, job_name, day, run_id, run_attempt::float8 as run_attempt, commit_sha,
+    select pipeline_name, job_name, axes, day, run_id, run_attempt::float8 as run_attempt, commit_sha,
       written.started_ms::float8 as started_ms, written.executions, written.unexpected_count, written.meaning,
       known.started_ms::float8 as known_ms
-    from written left join known using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)`);
+    from written left join known using (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha)`);
   return rows.map((row) => {
     const found = addedRow.parse(row);
     return { ...addedOf(found), knownStart: found.known_ms };
@@ -208,8 +208,8 @@ export async function readMeanings(tx: Executor, repositoryId: string): Promise<
 }
 
 /** The key of `JudgedRun`. */
-export const nameOfRun = ({ pipelineName, jobName, commit, ...run }: RunPlace): string =>
-  runNameOf(jobKey({ pipelineName, jobName }), commit === '' ? runKey(run) : `${commit}/${runKey(run)}`);
+export const nameOfRun = ({ commit, ...run }: RunPlace): string =>
+  runNameOf(legKey(run), commit === '' ? runKey(run) : `${commit}/${runKey(run)}`);
 
 /** The rates of `usualHours`, from the runs that began between two moments. */
 export async function readUsualHours(
@@ -239,9 +239,9 @@ export async function writeMeanings(tx: Executor, repositoryId: string, runs: re
       unexpected_count = cardinality(judged.unexpected::uuid[]), meaning = nullif(judged.meaning, '')
     from unnest(${placeColumns(runs)}, ${ids(({ unexpected }) => unexpected)}, ${ids(({ expected }) => expected)},
       ${textColumn(runs.map((run) => (run.meaning ? writeMeaning(run.meaning) : '')))})
-      as judged (pipeline_name, job_name, day, run_id, run_attempt, commit_sha, unexpected, expected, meaning)
+      as judged (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha, unexpected, expected, meaning)
     where known.repository_id = ${repositoryId} and known.pipeline_name = judged.pipeline_name
-      and known.job_name = judged.job_name and known.day = judged.day and known.run_id = judged.run_id
+      and known.job_name = judged.job_name and known.axes = judged.axes and known.day = judged.day and known.run_id = judged.run_id
       and known.run_attempt = judged.run_attempt and known.commit_sha = judged.commit_sha`);
 }
 
@@ -250,8 +250,8 @@ export async function findRuns(tx: Executor, repositoryId: string, places: reado
   if (places.length === 0) return [];
   const { rows } = await tx.execute(sql`
     select ${pastColumns} from ${judgedRuns} join unnest(${placeColumns(places)})
-      as asked (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
-      using (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+      as asked (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha)
+      using (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha)
     where repository_id = ${repositoryId}`);
   return rows.map(pastOf);
 }
@@ -285,12 +285,12 @@ export async function readRunsOn(tx: Executor, repositoryId: string, commits: re
 export async function writePullRuns(tx: Executor, repositoryId: string, runs: readonly PullRun[]): Promise<void> {
   if (runs.length === 0) return;
   await tx.execute(sql`
-    insert into ${judgedRuns} (repository_id, pipeline_name, job_name, day, run_id, run_attempt, commit_sha, started_ms,
+    insert into ${judgedRuns} (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha, started_ms,
       executions, unexpected, expected, unexpected_count)
     select ${repositoryId}::uuid, run.*, '{}', '{}', 0 from unnest(${placeColumns(runs)},
       ${plainColumn(runs.map(({ startedAt }) => startedAt))}::bigint[],
       ${plainColumn(runs.map(({ executions }) => executions))}::integer[]) as run
-    on conflict (repository_id, pipeline_name, job_name, day, run_id, run_attempt, commit_sha) do update
+    on conflict (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha) do update
       set started_ms = excluded.started_ms, executions = excluded.executions`);
 }
 
@@ -299,9 +299,9 @@ export async function removeRuns(tx: Executor, repositoryId: string, runs: reado
   if (runs.length === 0) return;
   await tx.execute(sql`
     delete from ${judgedRuns} as known using unnest(${placeColumns(runs)})
-      as gone (pipeline_name, job_name, day, run_id, run_attempt, commit_sha)
+      as gone (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha)
     where known.repository_id = ${repositoryId} and known.pipeline_name = gone.pipeline_name
-      and known.job_name = gone.job_name and known.day = gone.day and known.run_id = gone.run_id
+      and known.job_name = gone.job_name and known.axes = gone.axes and known.day = gone.day and known.run_id = gone.run_id
       and known.run_attempt = gone.run_attempt and known.commit_sha = gone.commit_sha`);
 }
 
@@ -317,5 +317,6 @@ export async function forgetRuns(
 
 const placeColumns = (runs: readonly RunPlace[]) => sql`
   ${textColumn(runs.map(({ pipelineName }) => pipelineName))}, ${textColumn(runs.map(({ jobName }) => jobName))},
+  ${textColumn(runs.map(({ axes }) => axes))},
   ${plainColumn(runs.map(({ day }) => day))}::integer[], ${textColumn(runs.map(({ runId }) => runId))},
   ${plainColumn(runs.map(({ runAttempt }) => runAttempt))}::bigint[], ${textColumn(runs.map(({ commit }) => commit))}`;

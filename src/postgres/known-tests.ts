@@ -1,6 +1,7 @@
 /** Reads of tests: one statement for all that is known of those that are asked for at the same time. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { ALL_LEGS } from '../domain/test-identity.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Window } from '../domain/window.ts';
 import { type Database, onPostgres } from './client.ts';
@@ -17,8 +18,10 @@ export interface KnownTest extends TestRecord {
   flakyCount: number;
   /** The pull request that was merged as the commit of the first failure; of several the newest. */
   firstFailurePull: ShownPull | null;
-  /** Identities with retained executions; at least one. */
+  /** One for each pipeline and CI job with retained executions, its legs added up; at least one. */
   identities: ShownIdentity[];
+  /** One for each leg with retained executions. */
+  legs: ShownIdentity[];
 }
 
 const pull = z
@@ -42,6 +45,7 @@ const read = definePrepared<{ repository: string; tests: string; start: number; 
     from ${tests} join ${identities} on identities.repository_id = tests.repository_id and identities.test_id = tests.test_id
       left join ${suspects} on suspects.repository_id = identities.repository_id and suspects.test_id = identities.test_id
         and suspects.pipeline_name = identities.pipeline_name and suspects.job_name = identities.job_name
+        and suspects.axes = identities.axes
     where tests.repository_id = ${sql.placeholder('repository')} and tests.test_id = any(${sql.placeholder('tests')}::uuid[])`,
 );
 
@@ -62,14 +66,15 @@ export async function readKnownTests(
   for (const row of rows) {
     const identity = identityOf(identityRow.parse(row));
     if (executionsOf(identity.summary) === 0) continue;
-    const test = known.get(identity.testId);
-    if (test) test.identities.push(identity);
-    else known.set(identity.testId, knownOf(row, identity));
+    const test = known.get(identity.testId) ?? knownOf(row);
+    known.set(identity.testId, test);
+    if (!identity.isFolded) test.identities.push(identity);
+    if (identity.axes !== ALL_LEGS) test.legs.push(identity);
   }
   return known;
 }
 
-function knownOf(row: unknown, first: ShownIdentity): KnownTest {
+function knownOf(row: unknown): KnownTest {
   const { pull: firstFailurePull, flaky_count: flakyCount, ...test } = testAndPull.parse(row);
-  return { ...testOf(test), flakyCount, firstFailurePull, identities: [first] };
+  return { ...testOf(test), flakyCount, firstFailurePull, identities: [], legs: [] };
 }

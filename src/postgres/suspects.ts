@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import type { Suspect } from '../domain/suspect.ts';
-import type { Identity } from '../domain/test-identity.ts';
+import { ALL_LEGS, type Identity } from '../domain/test-identity.ts';
 import { levelRank } from '../domain/test-metrics.ts';
 import { readBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
@@ -30,6 +30,7 @@ const row = z
     test_id: z.string(),
     pipeline_name: z.string(),
     job_name: z.string(),
+    axes: z.string(),
     before: z.string(),
     after: z.string(),
     recent: z.string(),
@@ -39,9 +40,10 @@ const row = z
     testId: found.test_id,
     pipelineName: found.pipeline_name,
     jobName: found.job_name,
+    axes: found.axes,
     suspect: { before: readBelief(found.before), after: readBelief(found.after), ...readRecent(found.recent) },
   }));
-const columns = sql`suspects.repository_id, suspects.test_id, suspects.pipeline_name, suspects.job_name, before, after, recent`;
+const columns = sql`suspects.repository_id, suspects.test_id, suspects.pipeline_name, suspects.job_name, suspects.axes, before, after, recent`;
 
 /** Suspects among some identities of several repositories. */
 export async function suspectsAmong(
@@ -52,12 +54,12 @@ export async function suspectsAmong(
   const repositories = plainColumn(asked.map(({ repositoryId }) => repositoryId));
   const { rows } = await tx.execute(sql`
     select ${columns}
-    from unnest(${repositories}::uuid[], ${identityKeys(asked)}) as asked (repository_id, test_id, pipeline_name, job_name)
-      join ${suspects} using (repository_id, test_id, pipeline_name, job_name)`);
+    from unnest(${repositories}::uuid[], ${identityKeys(asked)}) as asked (repository_id, test_id, pipeline_name, job_name, axes)
+      join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)`);
   return rows.map((found) => row.parse(found));
 }
 
-/** Every suspect of some tests. */
+/** Every suspect of some tests: those among their legs. */
 export async function readSuspects(
   tx: Executor,
   repositoryId: string,
@@ -66,7 +68,7 @@ export async function readSuspects(
   if (testIds.length === 0) return [];
   const { rows } = await tx.execute(sql`
     select ${columns} from ${suspects}
-    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) and axes <> ${ALL_LEGS}`);
   return rows.map((found) => row.parse(found));
 }
 
@@ -82,7 +84,7 @@ export async function writeSuspects(
   for (let from = 0; from < records.length; from += ROWS_PER_STATEMENT) {
     const some = records.slice(from, from + ROWS_PER_STATEMENT);
     await tx.execute(sql`
-      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, health, confidence, before, after,
+      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, before, after,
         recent)
       select ${repositoryId}, * from unnest(${identityKeys(some)},
         ${plainColumn(some.map(({ health }) => health))}::text[],
@@ -90,7 +92,7 @@ export async function writeSuspects(
         ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.before)))},
         ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.after)))},
         ${lineColumn(some.map(({ suspect }) => writeRecent(suspect)))})
-      on conflict (repository_id, test_id, pipeline_name, job_name) do update set health = excluded.health,
+      on conflict (repository_id, test_id, pipeline_name, job_name, axes) do update set health = excluded.health,
         confidence = excluded.confidence, before = excluded.before, after = excluded.after, recent = excluded.recent`);
   }
 }

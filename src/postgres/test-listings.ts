@@ -1,6 +1,6 @@
 /**
  * Listings of tests: how many identities each has, and by how many executions the first of them is listed. A listing
- * follows from the identities, and is written with them (src/postgres/identities.ts).
+ * follows from the identities, and is written with them (src/postgres/count-identities.ts).
  */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { identities, repositories, testListings } from './schema.ts';
 const countedOf = (condition: SQL): SQL => sql`
   select test_id, name_start collate "C" as name_start, coalesce(max(executions), 0) as executions,
     count(*) filter (where executions > 0)::int as identities
-  from ${identities} where ${condition}
+  from ${identities} where ${condition} and not is_folded
   group by test_id, name_start`;
 
 const differenceRow = z.object({ test_id: z.string(), listed: z.string(), counted: z.string() });

@@ -210,7 +210,7 @@ export async function countTests(
     ? sql`select coalesce(sum(identities), 0)::float8 as total from (${namedListings(repositoryId, search)}) as listed`
     : sql`
         select count(*)::float8 as total from ${withSuspects}
-        where identities.repository_id = ${repositoryId} and identities.executions > 0
+        where identities.repository_id = ${repositoryId} and identities.executions > 0 and not identities.is_folded
           and ${matching(repositoryId, search)}`;
   const { rows } = await abandonable(db, (session) => session.execute(statement), { signal });
   return total.parse(rows[0]).total;
@@ -225,7 +225,7 @@ export const total = z.object({ total: z.number() });
 export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
   select ${identityColumns}, tests.name, identities.executions::float8 as listed_executions
   from ${withSuspects} join ${tests} using (repository_id, test_id)
-  where identities.repository_id = ${repositoryId} and identities.executions > 0
+  where identities.repository_id = ${repositoryId} and identities.executions > 0 and not identities.is_folded
     and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}
   limit ${search.rows}`;

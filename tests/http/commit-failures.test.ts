@@ -193,6 +193,12 @@ describe('a failure', () => {
         run_passed: 1,
         quarantine_id: null,
       },
+      legs: [
+        {
+          ...{ axes: {}, verdict: 'known_flaky', health_status: 'flaky', failures: 1, passes: 0 },
+          job_url: 'https://ci.example.com/runs/1',
+        },
+      ],
     });
   });
 

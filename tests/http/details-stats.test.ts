@@ -40,6 +40,16 @@ describe('details', () => {
       test_programming_language: 'javascript',
       test_filepath: null,
       test_function_name: null,
+      legs: [
+        {
+          ...{ pipeline_name: 'CI', job_name: 'unit', axes: {}, health_status: 'flaky' },
+          ...{ executions: 4, failed_executions: 2, last_failure_at: iso(at(30)), last_success_at: iso(at(5)) },
+        },
+        {
+          ...{ pipeline_name: 'CI', job_name: 'e2e', axes: {}, health_status: 'healthy' },
+          ...{ executions: 0, failed_executions: 0, last_failure_at: null, last_success_at: null },
+        },
+      ],
     });
   });
 

@@ -6,7 +6,6 @@ import {
   mostAtOnce,
   type PolicyJudge,
   type ReplayedQuarantine,
-  type Step,
   stepsOf,
   TestReplay,
 } from '../../src/domain/backtest.ts';
@@ -23,10 +22,11 @@ import {
 } from '../../src/domain/quarantine-rules.ts';
 import { type RedRun, RedRunCounts } from '../../src/domain/red-runs.ts';
 import type { Status } from '../../src/domain/status.ts';
+import type { Leg } from '../../src/domain/test-identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 const START = 1_790_000_000_000;
-type Placed = JudgedExecution & Pick<Step, 'pipelineName' | 'jobName'>;
+type Placed = JudgedExecution & Leg;
 
 const NONE = { executions: 0, unexpected: 0 };
 const CALM = { hour: NONE, day: NONE, usual: NONE };
@@ -69,7 +69,14 @@ const history = (maxLength: number): fc.Arbitrary<History> =>
     const calm = (jobName: string, i: number): Placed => {
       at += HOUR_MS;
       const names = { runId: `calm ${at}`, runAttempt: 1, commit: `calm ${at}` };
-      const made = { ...names, executionId: BigInt(i + 1_000_000), pipelineName: 'CI', jobName, finishedAt: at };
+      const made = {
+        ...names,
+        executionId: BigInt(i + 1_000_000),
+        pipelineName: 'CI',
+        jobName,
+        axes: '',
+        finishedAt: at,
+      };
       return { ...made, status: 'passed', isFlakyWithinRun: false, isRetried: false };
     };
     const executions = drawn.flatMap((one, i): Placed[] => {
@@ -79,6 +86,7 @@ const history = (maxLength: number): fc.Arbitrary<History> =>
         executionId,
         pipelineName: 'CI',
         jobName: one.job,
+        axes: '',
         status: one.status,
         finishedAt: at,
         runId: one.run === 'new' ? `run ${i}` : one.run,
@@ -109,7 +117,7 @@ function identitiesAt(given: History, at: number): (QuarantineEvidence & { newes
   const known = given.executions.filter(({ finishedAt }) => finishedAt <= at);
   const newest = Math.max(...known.map(({ finishedAt }) => finishedAt));
   return [...Map.groupBy(known, ({ jobName }) => jobName)].flatMap(([jobName, group]) => {
-    const course = new RulesCourse({ pipelineName: 'CI', jobName }, evidenceOf(given));
+    const course = new RulesCourse({ pipelineName: 'CI', jobName, axes: '' }, evidenceOf(given));
     for (const one of group.sort(comparePositions)) course.add(one);
     const newestAt = group.at(-1)?.finishedAt ?? 0;
     return newestAt > newest - 14 * DAY_MS ? [{ pipelineName: 'CI', jobName, belief: course.belief, newestAt }] : [];

@@ -27,6 +27,8 @@ const run: Run = {
   framework_version: '3.2.4',
   language: 'javascript',
   job_url: 'https://ci.example.com/runs/17',
+  axes: { os: 'windows' },
+  place: { runner: 'r7' },
 };
 const execution: ParsedExecution = {
   source: 'trace',

@@ -2,8 +2,8 @@
 import { beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { addIdentities } from '../../src/postgres/count-identities.ts';
 import { searchAndCount } from '../../src/postgres/counted-search.ts';
-import { addIdentities } from '../../src/postgres/identities.ts';
 import { NAME_START_LENGTH } from '../../src/postgres/schema.ts';
 import { countTests, type FoundIdentity, searchTests, type TestSearch } from '../../src/postgres/test-search.ts';
 import { setUpIngest } from '../support/ingest.ts';
@@ -54,7 +54,14 @@ async function write(known: readonly { name: string; pipelineName: string; jobNa
   await addIdentities(
     db,
     known.map(({ name, pipelineName, jobName, executions }) => ({
-      ...{ repositoryId: REPOSITORY, testId: testIdOf(REPOSITORY, name), testName: name, pipelineName, jobName },
+      ...{
+        repositoryId: REPOSITORY,
+        testId: testIdOf(REPOSITORY, name),
+        testName: name,
+        pipelineName,
+        jobName,
+        axes: '',
+      },
       ...{ executions, months: executions > 0 ? [202611, executions, 0] : [], days: [] },
       ...{ lastSuccessAt: 0, lastFailureAt: 0, newest: null, passes: { passes: 0, at: null, commit: '' } },
     })),

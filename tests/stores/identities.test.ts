@@ -6,12 +6,8 @@ import fc from 'fast-check';
 import { IdentityTally, type TalliedExecution } from '../../src/domain/identity-tally.ts';
 import { monthOf } from '../../src/domain/retention.ts';
 import { isLater, type SummarisedExecution, summaryOf } from '../../src/domain/test-state.ts';
-import {
-  addIdentities,
-  type IdentityCounts,
-  readIdentities,
-  type StoredIdentity,
-} from '../../src/postgres/identities.ts';
+import { addIdentities } from '../../src/postgres/count-identities.ts';
+import { type IdentityCounts, readIdentities, type StoredIdentity } from '../../src/postgres/identities.ts';
 import { testListings } from '../../src/postgres/schema.ts';
 import { openTestStores } from '../support/stores.ts';
 import { tallied } from '../support/tallied.ts';
@@ -19,7 +15,12 @@ import { tallied } from '../support/tallied.ts';
 const { db } = (await openTestStores()).postgres;
 
 const TEST_ID = randomUUID();
-const identity = (number: number) => ({ testId: TEST_ID, pipelineName: 'CI "nightly"', jobName: `unit, {${number}}` });
+const identity = (number: number) => ({
+  testId: TEST_ID,
+  pipelineName: 'CI "nightly"',
+  jobName: `unit, {${number}}`,
+  axes: '',
+});
 
 function newestOf(all: readonly TalliedExecution[]): SummarisedExecution | null {
   let newest: SummarisedExecution | null = null;
@@ -44,7 +45,7 @@ function storedOf(number: number, all: readonly TalliedExecution[]): Omit<Stored
   const firstExecutions = [...months.values()]
     .map((executions) => Math.min(...executions.map(({ finishedAt }) => finishedAt)))
     .sort((one, other) => one - other);
-  return { ...identity(number), passes, summary: summaryOf(all, newestOf(all)), firstExecutions };
+  return { ...identity(number), passes, isFolded: false, summary: summaryOf(all, newestOf(all)), firstExecutions };
 }
 
 /** Several identities, each cut into parts: the more parts, the more often the lists of days and months are joined. */

@@ -24,6 +24,7 @@ const BEGUN = Date.UTC(2026, 0, 5);
 const run = (number: number, more: Partial<AddedRun> = {}): AddedRun => ({
   pipelineName: 'CI "nightly"',
   jobName: 'unit, {linux}',
+  axes: '{"os":"linux"}',
   day: BEGUN / DAY_MS,
   runId: `r${number}`,
   runAttempt: 1,

@@ -3,6 +3,7 @@
  * nightly one.
  */
 import fc from 'fast-check';
+import type { Axes } from '../../src/domain/axes.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
@@ -16,13 +17,14 @@ import { PASSING, runOf } from './verdicts.ts';
 /** Enough tests that a run in which all fail is troubled. */
 export const TESTS = Array.from({ length: 12 }, (_, i) => `test ${String(i).padStart(2, '0')}`);
 
-/** Runs of two tests in two jobs, on the default branch and another, with skipped ones. */
+/** Runs of two tests in two jobs with several legs, on the default branch and another, with skipped ones. */
 const mixedRuns = fc.array(
   fc.record({
     runId: fc.integer({ min: 1, max: 6 }).map(String),
     attempt: fc.integer({ min: 1, max: 2 }),
     hours: fc.integer({ min: 0, max: 500 }),
     job: fc.constantFrom('unit', 'e2e'),
+    axes: fc.constantFrom<Axes>({}, {}, { os: 'linux' }, { os: 'windows' }),
     branch: fc.constantFrom('main', 'main', 'main', 'feature'),
     results: fc.record({ a: statuses(), b: statuses() }),
   }),
@@ -53,6 +55,7 @@ const pullRuns = fc.array(
     attempt: fc.integer({ min: 1, max: 3 }),
     hours: fc.integer({ min: 400, max: 600 }),
     job: fc.constantFrom('unit', 'unit', 'e2e'),
+    axes: fc.constantFrom<Axes>({}, {}, {}, { os: 'linux' }, { os: 'windows' }),
     branch: fc.constantFrom('main', 'feature', 'feature', 'feature'),
     commit: fc.constantFrom('a', 'b', 'c', ''),
     failing: fc.constantFrom(0, 0, 0, 1, 1, 2, 12),
@@ -78,10 +81,10 @@ export async function mixedRunsAgree({ driver }: IngestSetUp, numRuns: number, d
       inBudget(async (runs, isOneByOne) => {
         const repository = uniqueRepository();
         const jobs = asUploads(
-          runs.map(({ runId, attempt, hours, results, job, branch }) =>
+          runs.map(({ runId, attempt, hours, results, job, axes, branch }) =>
             runOf({
               ...{ repository, runId, attempt, results, at: TEST_NOW - hours * HOUR_MS, receivedAt: TEST_NOW },
-              run: { job_name: job, branch, default_branch: 'main' },
+              run: { job_name: job, axes, branch, default_branch: 'main' },
             }),
           ),
         );
@@ -135,14 +138,14 @@ export async function pullRunsAgree({ driver }: IngestSetUp, numRuns: number, di
       inBudget(async (runs, cuts) => {
         const repository = uniqueRepository();
         const jobs = asUploads(
-          runs.map(({ runId, attempt, hours, job, branch, commit, failing, from, retried }) => {
+          runs.map(({ runId, attempt, hours, job, axes, branch, commit, failing, from, retried }) => {
             const troubled = (offset: number, many: number) =>
               new Set(Array.from({ length: many }, (_, i) => TESTS[(from + offset + i) % TESTS.length]));
             const [failed, passedLate] = [troubled(0, failing), troubled(1, retried)];
             return makeJob({
               repository,
               receivedAt: TEST_NOW,
-              run: { run_id: runId, run_attempt: attempt, commit, branch, default_branch: 'main', job_name: job },
+              run: { run_id: runId, run_attempt: attempt, commit, branch, default_branch: 'main', job_name: job, axes },
               executions: [...TESTS, ...Object.keys(PASSING)].map((name) => ({
                 name,
                 key: name,

@@ -14,9 +14,9 @@ export async function healthsOf({ postgres }: TestStores, repository: Repository
   const { host, owner, name } = repository;
   const { rows } = await postgres.pool.query<{ name: string; health: string }>(
     `select name, coalesce(health, 'healthy') as health
-     from ci_insights.identities left join ci_insights.suspects using (repository_id, test_id, pipeline_name, job_name)
+     from ci_insights.identities left join ci_insights.suspects using (repository_id, test_id, pipeline_name, job_name, axes)
        join ci_insights.tests using (repository_id, test_id)
-     where repository_id = $1 order by name, job_name`,
+     where repository_id = $1 and not is_folded order by name, job_name`,
     [repositoryIdOf(host, owner, name)],
   );
   const byTest = Map.groupBy(rows, (row) => row.name);

@@ -49,7 +49,7 @@ describe('statements', () => {
   });
 
   test('a parameter that is missing, has another type or is not in the file is refused when the query is defined', () => {
-    const names = { pipeline_names: 'Array(String)', job_names: 'Array(String)' } as const;
+    const names = { pipeline_names: 'Array(String)', job_names: 'Array(String)', axes: 'Array(String)' } as const;
     const rest = { ...tests, ...names, to_ms: 'Int64' } as const;
     const define = (params: Parameters<typeof defineQuery>[1]) => () => defineQuery('evaluation/history', params, row);
     expect(define({ ...rest, from_ms: 'Int64' })).not.toThrow();

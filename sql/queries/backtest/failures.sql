@@ -13,14 +13,14 @@ WITH
     GROUP BY test_id, execution_id
   )
 SELECT
-  test_id, toUInt16(toDate(finished_at, 'UTC')) AS day_number, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default,
+  test_id, toUInt16(toDate(finished_at, 'UTC')) AS day_number, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default,
   groupUniqArray(last_failure_id) AS failure_ids
 FROM
 (
-  SELECT test_id, execution_id, finished_at, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default FROM ci.executions
+  SELECT test_id, execution_id, finished_at, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default FROM ci.executions
   WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN {test_ids: Array(UUID)}
     AND finished_at >= fromUnixTimestamp64Milli({start_ms: Int64}, 'UTC') AND finished_at < fromUnixTimestamp64Milli({end_ms: Int64}, 'UTC')
     AND status = 'failed'
 ) AS failed
 LEFT JOIN grouped USING (test_id, execution_id)
-GROUP BY test_id, day_number, commit_sha, pipeline_name, run_id, job_name, run_attempt, on_default
+GROUP BY test_id, day_number, commit_sha, pipeline_name, run_id, job_name, axes, run_attempt, on_default

@@ -6,7 +6,7 @@ SET param_from_ms = 1790000000000;
 SET param_to_ms = 1790000000000;
 SET param_execution_ids = [1];
 SELECT
-  test_id, pipeline_name, job_name, commit_sha, run_id, run_attempt, toString(execution_id) AS execution_id, status, is_flaky, is_retried,
+  test_id, pipeline_name, job_name, axes, commit_sha, run_id, run_attempt, toString(execution_id) AS execution_id, status, is_flaky, is_retried,
   toUnixTimestamp64Milli(finished_at) AS finished_at_ms, toUnixTimestamp64Milli(received_at) AS received_at_ms, job_url,
   pull_request
 FROM ci.executions

@@ -6,7 +6,7 @@ SET param_commits = ['1111111111111111111111111111111111111111'];
 SET param_start_ms = 1795219200000;
 SET param_end_ms = 1795305600000;
 SELECT
-  test_id, pipeline_name, job_name, commit_sha, run_id, run_attempt,
+  test_id, pipeline_name, job_name, axes, commit_sha, run_id, run_attempt,
   toString(execution_id) AS execution_id, status, is_flaky, is_retried, toUnixTimestamp64Milli(finished_at) AS finished_at_ms
 FROM ci.executions
 WHERE repository_id = {repository_id: UUID} AND NOT on_default AND test_id IN {test_ids: Array(UUID)}

@@ -17,8 +17,8 @@ SELECT
   max(pull_request) AS run_pull_request, max(on_default) AS is_on_default, toUnixTimestamp64Milli(min(first_at)) AS started_ms,
   toUnixTimestamp64Milli(max(last_at)) AS ended_ms, uniqExact(job_name) AS jobs, max(run_attempt) AS attempts,
   sum(passed) AS run_passed, sum(failed) AS run_failed, sum(skipped) AS run_skipped,
-  groupUniqArrayIf(CAST((toUInt16(day), job_name, run_attempt),
-    'Tuple(day UInt16, job String, attempt UInt32)'), on_default AND failed > 0) AS failed_jobs
+  groupUniqArrayIf(CAST((toUInt16(day), job_name, axes, run_attempt),
+    'Tuple(day UInt16, job String, axes String, attempt UInt32)'), on_default AND failed > 0) AS failed_jobs
 FROM ci.commit_runs
 WHERE repository_id = {repository_id: UUID}
   AND day >= toDate(fromUnixTimestamp64Milli(greatest({start_ms: Int64}, 86400000), 'UTC'), 'UTC') - 1

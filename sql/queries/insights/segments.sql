@@ -11,8 +11,8 @@ SELECT
   any(commit_sha) AS commit, toUnixTimestamp64Milli(min(finished_at)) AS first_ms, toUnixTimestamp64Milli(max(finished_at)) AS last_ms,
   toInt64(countIf(status = 'passed')) AS passed, toInt64(countIf(status = 'failed')) AS failed,
   toInt64(countIf(status = 'skipped')) AS skipped, toInt64(countIf(execution_id IN {flaky_ids: Array(UInt64)})) AS flaky,
-  groupArrayIf(CAST((toUInt16(toDate(finished_at, 'UTC')), toString(pipeline_name), toString(job_name), run_id, run_attempt),
-    'Tuple(day UInt16, pipeline String, job String, run String, attempt UInt32)'), status = 'failed') AS failed_in
+  groupArrayIf(CAST((toUInt16(toDate(finished_at, 'UTC')), toString(pipeline_name), toString(job_name), toString(axes), run_id,
+    run_attempt), 'Tuple(day UInt16, pipeline String, job String, axes String, run String, attempt UInt32)'), status = 'failed') AS failed_in
 FROM ci.executions
 WHERE repository_id = {repository_id: UUID} AND on_default AND test_id = {test_id: UUID}
   AND finished_at >= fromUnixTimestamp64Milli({start_ms: Int64}, 'UTC')

@@ -11,7 +11,7 @@ FROM
   FROM ci.commit_runs
   WHERE repository_id = {repository_id: UUID} AND NOT on_default AND commit_sha != ''
     AND day >= toDate(fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC'), 'UTC')
-  GROUP BY commit_sha, pipeline_name, job_name
+  GROUP BY commit_sha, pipeline_name, job_name, axes
   HAVING sum(failed) > 0
 )
 GROUP BY commit_sha

@@ -4,7 +4,7 @@ SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_from_ms = 1790000000000;
 SET param_to_ms = 1790003600000;
 SELECT
-  test_id, pipeline_name, job_name, commit_sha, run_id, run_attempt,
+  test_id, pipeline_name, job_name, axes, commit_sha, run_id, run_attempt,
   toString(execution_id) AS execution_id, status, is_flaky, is_retried, toUnixTimestamp64Milli(finished_at) AS finished_at_ms
 FROM ci.executions
 WHERE repository_id = {repository_id: UUID} AND on_default AND status != 'skipped'

@@ -14,6 +14,7 @@ export const judgedRuns = schema.table(
     repositoryId: uuid('repository_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
+    axes: text().notNull(),
     /** Days since the epoch. */
     day: integer().notNull(),
     runId: text('run_id').notNull(),
@@ -40,6 +41,7 @@ export const judgedRuns = schema.table(
         table.repositoryId,
         table.pipelineName,
         table.jobName,
+        table.axes,
         table.day,
         table.runId,
         table.runAttempt,
@@ -64,6 +66,7 @@ export const contradictions = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
+    axes: text().notNull(),
     commitSha: text('commit_sha').notNull(),
     /** The execution with which it was complete; milliseconds since the epoch. */
     atMs: bigint('at_ms', { mode: 'number' }).notNull(),
@@ -79,7 +82,15 @@ export const contradictions = schema.table(
   (table) => [
     // Judged by test. A commit has at most one in each month.
     primaryKey({
-      columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.commitSha, table.atMs],
+      columns: [
+        table.repositoryId,
+        table.testId,
+        table.pipelineName,
+        table.jobName,
+        table.axes,
+        table.commitSha,
+        table.atMs,
+      ],
     }),
     // Finds the contradictions of a commit that gets new runs.
     index('contradictions_commits').on(table.repositoryId, table.commitSha),

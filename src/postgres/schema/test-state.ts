@@ -46,7 +46,7 @@ export const tests = schema.table(
 
 /**
  * How often each identity (test, pipeline, CI job) ran. Every pass of the evaluation adds to the rows of its tests, in any
- * order, and reads nothing (src/postgres/identities.ts). A fill factor of 85 leaves room to rewrite a row on its page.
+ * order, and reads nothing (src/postgres/count-identities.ts). A fill factor of 85 leaves room to rewrite a row on its page.
  */
 export const identities = schema.table(
   'identities',
@@ -55,6 +55,9 @@ export const identities = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
+    axes: text().notNull(),
+    /** Whether another row, whose axes are `*`, stands for it in lists: its CI job has had several legs. */
+    isFolded: boolean('is_folded').notNull(),
     /** How the name of the test begins: the order of as many executions. */
     nameStart: text('name_start').notNull(),
     /** Retained executions, skipped ones included. */
@@ -87,15 +90,29 @@ export const identities = schema.table(
     passPlace: byteText('pass_place').notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
+    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.axes] }),
     // The first page of "most executions first", without reading every identity of the repository. To keep it exact costs
     // 1.0 of some 50 processor seconds for a million executions.
-    index('identities_executions').on(
-      table.repositoryId,
-      table.executions.desc().nullsFirst(),
-      sql`${table.nameStart} collate "C"`,
-    ),
+    index('identities_executions')
+      .on(table.repositoryId, table.executions.desc().nullsFirst(), sql`${table.nameStart} collate "C"`)
+      .where(sql`not ${table.isFolded}`),
   ],
+);
+
+/**
+ * The legs that CI jobs have had on the default branch, which are few. With the second leg of a job, rows that add its
+ * legs up begin (src/postgres/job-legs.ts).
+ */
+export const jobLegs = schema.table(
+  'job_legs',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    pipelineName: text('pipeline_name').notNull(),
+    jobName: text('job_name').notNull(),
+    axes: text().notNull(),
+  },
+  // All legs of a job are a range.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.pipelineName, table.jobName, table.axes] })],
 );
 
 /**
@@ -109,6 +126,7 @@ export const suspects = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
+    axes: text().notNull(),
     /** The shown health: healthy while the identity has not run on the default branch. */
     health: text({ enum: HEALTHS }).notNull(),
     /** The rank of its level, for filters and orders of lists. */
@@ -120,7 +138,7 @@ export const suspects = schema.table(
     recent: text().notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] }),
+    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.axes] }),
     // Flaky and broken tests, which are few: what people look for most, and which of some tests they are.
     index('suspects_unhealthy')
       .on(table.repositoryId, table.health, table.testId)
@@ -139,11 +157,14 @@ export const baselines = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
+    axes: text().notNull(),
     belief: text().notNull(),
     /** Whether it ran on the default branch. Of others, only pull requests have shown something. */
     hasRun: boolean('has_run').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName] })],
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.axes] }),
+  ],
 );
 
 /** Executions on the default branch that count as flaky. They leave with their month. */
@@ -193,6 +214,7 @@ export const healthChanges = schema.table(
     testId: uuid('test_id').notNull(),
     pipelineName: text('pipeline_name').notNull(),
     jobName: text('job_name').notNull(),
+    axes: text().notNull(),
     /** When the execution finished; milliseconds since the epoch. */
     atMs: bigint('at_ms', { mode: 'number' }).notNull(),
     runId: text('run_id').notNull(),
@@ -212,7 +234,15 @@ export const healthChanges = schema.table(
   (table) => [
     // Read by test.
     primaryKey({
-      columns: [table.repositoryId, table.testId, table.pipelineName, table.jobName, table.atMs, table.executionId],
+      columns: [
+        table.repositoryId,
+        table.testId,
+        table.pipelineName,
+        table.jobName,
+        table.axes,
+        table.atMs,
+        table.executionId,
+      ],
     }),
   ],
 );
