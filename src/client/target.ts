@@ -1,6 +1,6 @@
 /** Where a client's requests go and how it describes the run: flags first, then the environment of the CI provider. */
 import { readFileSync } from 'node:fs';
-import type { Axes } from '../domain/axes.ts';
+import { AXES_MAX, type Axes } from '../domain/axes.ts';
 import { shortBranch } from '../domain/default-branch.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
@@ -90,8 +90,8 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
   // With --branch alone, the upload is for that branch, whatever event started the job.
   const isOfEnvironment = flags.branch === undefined || flags.pullRequest !== undefined;
   const baseBranch = flags.baseBranch ?? (isOfEnvironment ? run.baseRef : undefined);
-  const axes = flags.axis ?? {};
-  const place = flags.place ?? {};
+  const axes = merged(flags.axis, run.axes);
+  const place = merged(flags.place, run.place);
   const optional = {
     run_attempt: runAttempt,
     commit,
@@ -104,13 +104,13 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
   };
   const query: Record<string, string | readonly string[]> = { pipeline_name: pipeline, job_name: job, run_id: runId };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);
-  for (const [name, pairs] of Object.entries({ axis: pairsOf(axes), place: pairsOf(place) }))
+  for (const [name, pairs] of Object.entries({ axis: pairsOf(axes.kept), place: pairsOf(place.kept) }))
     if (pairs !== undefined) query[name] = pairs;
   return {
     pipeline,
     job,
-    axes,
-    place,
+    axes: axes.kept,
+    place: place.kept,
     commit,
     branch,
     baseBranch,
@@ -119,9 +119,27 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     // Parts of a split job write to the same path: without their number, they would look like one report that is
     // resent.
     reportPrefix: run.shard === undefined ? '' : `node-${run.shard}/`,
-    warnings: contradictions(flags, run),
+    warnings: [...contradictions(flags, run), ...run.warnings, ...leftOut('axes', axes), ...leftOut('places', place)],
   };
 }
+
+interface Merged {
+  kept: Axes;
+  /** Names for which there was no room. */
+  over: readonly string[];
+}
+
+/** Flags first, then what the environment says of other names. */
+function merged(flags: Axes = {}, said: Axes): Merged {
+  const entries = Object.entries({ ...flags, ...said, ...flags });
+  return {
+    kept: Object.fromEntries(entries.slice(0, AXES_MAX)),
+    over: entries.slice(AXES_MAX).map(([name]) => name),
+  };
+}
+
+const leftOut = (many: string, { over }: Merged): string[] =>
+  over.length === 0 ? [] : [`There are more than ${AXES_MAX} ${many}: without ${over.join(', ')}.`];
 
 const FLAG_NAMES: Readonly<Record<SubjectFlag, string>> = {
   commit: '--commit',
@@ -186,7 +204,10 @@ export function repositoryOf(flags: TargetFlags, run: RunInfo): RepositoryName {
 }
 
 function flagsNeeded(run: RunInfo, missing: string, flags: string): UserError {
-  const reason = run === NOTHING ? 'No known CI provider runs this' : `${run.provider} does not provide ${missing}`;
+  const reason =
+    run.provider === NOTHING.provider
+      ? 'No known CI provider runs this'
+      : `${run.provider} does not provide ${missing}`;
   return new UserError(`${reason}: pass ${flags}.`);
 }
 

@@ -447,11 +447,11 @@ test('no text of a report or of the service commands the runner that shows the l
 });
 
 test('results in conflict are counted, and the warning says how to name them apart', async () => {
-  receipt = { ...STORED, conflicting: 2, warnings: ['Conflict: 2 results differ. Name them: --job "unit ($LEG)".'] };
+  receipt = { ...STORED, conflicting: 2, warnings: ['Conflict: 2 results differ. Name them: --axis os="$OS".'] };
   const { out, code } = await push(['a.xml']);
   expect(out).toEqual([
     '1 report of 1 uploaded: 3 executions accepted, 1 duplicate, 0 rejected, 2 in conflict.',
-    'a.xml: Conflict: 2 results differ. Name them: --job "unit ($LEG)".',
+    'a.xml: Conflict: 2 results differ. Name them: --axis os="$OS".',
   ]);
   expect(code).toBe(0);
 });
