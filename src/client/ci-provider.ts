@@ -38,7 +38,7 @@ export function detectCi(env: Environment, githubEvent?: unknown, checkout?: Che
   return withAxes(provider ? provider[1](set, githubEvent, checkout) : NOTHING, set.CI_INSIGHTS_AXES);
 }
 
-/** Adds the axes that the job names by itself: they count more than what the provider says. */
+/** Adds the axes that the job names: they count more than what the provider says. */
 function withAxes(run: RunInfo, named: string | undefined): RunInfo {
   const { axes, place, warnings } = namedAxes(named);
   const { [UNNAMED_AXIS]: unnamed, ...others } = run.axes;

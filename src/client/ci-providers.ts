@@ -147,7 +147,7 @@ export function circleci(env: Environment): RunInfo {
   };
 }
 
-/** The jobs of a strategy have names of their own; that of the job in the file is the phase's. */
+/** The jobs of a strategy have separate names; that of the job in the file is the phase's. */
 export function azure(env: Environment): RunInfo {
   const path = env.BUILD_REPOSITORY_NAME?.includes('/')
     ? pathOf(env.BUILD_REPOSITORY_NAME)
