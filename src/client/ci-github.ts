@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Checkout } from './checkout.ts';
+import { axesFrom, systemOf } from './ci-axes.ts';
 import {
   addressOf,
   branchOf,
@@ -58,6 +59,8 @@ export function githubActions(env: Environment, event: unknown, checkout?: Check
     ...pathOf(env.GITHUB_REPOSITORY),
     pipelineName: env.GITHUB_WORKFLOW,
     jobName: env.GITHUB_JOB,
+    axes: axesFrom({ os: systemOf(env.RUNNER_OS), arch: env.RUNNER_ARCH?.toLowerCase() }),
+    place: axesFrom({ runner: env.RUNNER_NAME }),
     runId: env.GITHUB_RUN_ID,
     runAttempt: wholeOf(env.GITHUB_RUN_ATTEMPT),
     defaultBranch: about.repository?.default_branch,
@@ -142,6 +145,9 @@ const OF_A_BRANCH: ReadonlySet<string> = new Set([
 /** The tests ran in the run that this job follows: its name, id and attempt tell it apart, not those of this job. */
 function afterRun(run: Followed, env: Environment): Partial<RunInfo> {
   const about: Partial<RunInfo> = {
+    // Its machine is not this one.
+    axes: {},
+    place: {},
     ...(run.name && { pipelineName: run.name }),
     ...(run.id !== undefined && { runId: String(run.id), runAttempt: run.run_attempt }),
     ...(run.html_url !== undefined && { jobUrl: addressOf(run.html_url) }),

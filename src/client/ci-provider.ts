@@ -1,5 +1,7 @@
 /** Recognises the CI provider by the environment. */
+
 import type { Checkout } from './checkout.ts';
+import { namedAxes, UNNAMED_AXIS } from './ci-axes.ts';
 import { githubActions } from './ci-github.ts';
 import { azure, bitbucket, buildkite, circleci, gitlab, jenkins, travis } from './ci-providers.ts';
 import { type Environment, NOTHING, type RunInfo } from './run-info.ts';
@@ -33,5 +35,21 @@ const PROVIDERS: readonly [mark: string, read: Read][] = [
 export function detectCi(env: Environment, githubEvent?: unknown, checkout?: Checkout): RunInfo {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const provider = PROVIDERS.find(([mark]) => set[mark]);
-  return provider ? provider[1](set, githubEvent, checkout) : NOTHING;
+  return withAxes(provider ? provider[1](set, githubEvent, checkout) : NOTHING, set.CI_INSIGHTS_AXES);
+}
+
+/** Adds the axes that the job names: they count more than what the provider says. */
+function withAxes(run: RunInfo, named: string | undefined): RunInfo {
+  const { axes, place, warnings } = namedAxes(named);
+  const { [UNNAMED_AXIS]: unnamed, ...others } = run.axes;
+  const isNamed = unnamed === undefined || Object.keys(axes).length > 0;
+  // Parts that a matrix makes write to the same path, like those of the provider.
+  const parts = Object.values(place).join('-').replace(/\W+/g, '-') || undefined;
+  return {
+    ...run,
+    axes: { ...axes, ...(isNamed ? others : run.axes), ...axes },
+    place: { ...run.place, ...(run.shard !== undefined && { shard: run.shard }), ...place },
+    shard: [run.shard, parts].filter((part) => part !== undefined).join('-') || undefined,
+    warnings,
+  };
 }

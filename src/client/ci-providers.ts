@@ -5,6 +5,7 @@
  * resent upload. And the name of a job must not contain the number of a part, or a test that moves to another machine
  * would get a new identity.
  */
+import { axesFrom, systemOf, UNNAMED_AXIS } from './ci-axes.ts';
 import {
   addressOf,
   branchOf,
@@ -29,6 +30,8 @@ import {
 export function gitlab(env: Environment): RunInfo {
   const isTrain = env.CI_MERGE_REQUEST_EVENT_TYPE === 'merge_train';
   const mergeRequest = wholeOf(env.CI_MERGE_REQUEST_IID);
+  // `parallel: 3` names its jobs "unit 1/3", `parallel:matrix` "unit: [3.13, linux]": the values, without their names.
+  const [, matrixJob, matrix] = (env.CI_NODE_INDEX && /^(.+?): \[(.+)\]$/.exec(env.CI_JOB_NAME ?? '')) || [];
   return {
     ...NOTHING,
     provider: 'GitLab CI',
@@ -36,8 +39,9 @@ export function gitlab(env: Environment): RunInfo {
       mergeRequest === undefined ? env.CI_PROJECT_PATH : (env.CI_MERGE_REQUEST_PROJECT_PATH ?? env.CI_PROJECT_PATH),
     ),
     pipelineName: env.CI_PIPELINE_NAME ?? 'GitLab CI',
-    // `parallel: 3` names its jobs "unit 1/3".
-    jobName: env.CI_NODE_INDEX ? env.CI_JOB_NAME?.replace(/ \d+\/\d+$/, '') : env.CI_JOB_NAME,
+    jobName: matrixJob ?? (env.CI_NODE_INDEX ? env.CI_JOB_NAME?.replace(/ \d+\/\d+$/, '') : env.CI_JOB_NAME),
+    axes: axesFrom({ [UNNAMED_AXIS]: matrix }),
+    place: axesFrom({ runner: env.CI_RUNNER_DESCRIPTION ?? env.CI_RUNNER_ID }),
     runId: env.CI_JOB_ID,
     // Empty unless the pipeline tests the result of the merge.
     commit:
@@ -51,18 +55,22 @@ export function gitlab(env: Environment): RunInfo {
     pullRequest: mergeRequest ?? wholeOf(env.CI_EXTERNAL_PULL_REQUEST_IID),
     baseRef: env.CI_MERGE_REQUEST_TARGET_BRANCH_NAME ?? env.CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_NAME,
     defaultBranch: env.CI_DEFAULT_BRANCH,
-    shard: shardOf(env.CI_NODE_INDEX, env.CI_NODE_TOTAL),
+    shard: matrix === undefined ? shardOf(env.CI_NODE_INDEX, env.CI_NODE_TOTAL) : undefined,
     jobUrl: addressOf(env.CI_JOB_URL),
   };
 }
 
 /**
  * In a multibranch project, JOB_NAME ends with the branch, which is not part of the pipeline's name. In others, the plugins
- * that build pull requests name them; the branch of Git may then be the one that the change was merged into.
+ * that build pull requests name them; the branch of Git may then be the one that the change was merged into. The jobs of a
+ * matrix project are called `shop/label=linux,python=3.13`.
  */
 export function jenkins(env: Environment): RunInfo {
   const isMultibranch = env.BRANCH_NAME !== undefined && env.JOB_NAME?.includes('/');
-  const pipelineName = isMultibranch ? env.JOB_NAME?.slice(0, env.JOB_NAME.lastIndexOf('/')) : env.JOB_NAME;
+  const [, project, combination] = /^(.+)\/([^/=,]+=[^/]*)$/.exec(isMultibranch ? '' : (env.JOB_NAME ?? '')) ?? [];
+  const pipelineName = isMultibranch
+    ? env.JOB_NAME?.slice(0, env.JOB_NAME.lastIndexOf('/'))
+    : (project ?? env.JOB_NAME);
   const pullRequest =
     pullRequestOf(env.CHANGE_ID) ?? pullRequestOf(env.ghprbPullId) ?? pullRequestOf(env.gitlabMergeRequestIid);
   const isPull = pullRequest !== undefined;
@@ -74,6 +82,8 @@ export function jenkins(env: Environment): RunInfo {
     ...pathOfCloneUrl(env.GIT_URL ?? env.GIT_URL_1),
     pipelineName,
     jobName: env.STAGE_NAME ?? pipelineName,
+    axes: axesFrom(Object.fromEntries((combination ?? '').split(',').map(pairOf))),
+    place: axesFrom({ runner: env.NODE_NAME }),
     runId: env.BUILD_NUMBER,
     commit: env.ghprbActualCommit ?? (isPull ? env.gitlabMergeRequestLastCommit : undefined) ?? env.GIT_COMMIT,
     branch,
@@ -82,6 +92,12 @@ export function jenkins(env: Environment): RunInfo {
     defaultBranch: env.BRANCH_IS_PRIMARY === 'true' ? branch : undefined,
     jobUrl: addressOf(env.BUILD_URL),
   };
+}
+
+/** `label=linux` */
+function pairOf(text: string): [name: string, value: string] {
+  const [name = '', ...rest] = text.split('=');
+  return [name, rest.join('=')];
 }
 
 export function buildkite(env: Environment): RunInfo {
@@ -93,6 +109,9 @@ export function buildkite(env: Environment): RunInfo {
     ...pathOfCloneUrl(env.BUILDKITE_REPO),
     pipelineName: env.BUILDKITE_PIPELINE_NAME ?? env.BUILDKITE_PIPELINE_SLUG,
     jobName: env.BUILDKITE_STEP_KEY ?? env.BUILDKITE_LABEL,
+    // Tags of the agent, by custom.
+    axes: axesFrom({ os: systemOf(env.BUILDKITE_AGENT_META_DATA_OS), arch: env.BUILDKITE_AGENT_META_DATA_ARCH }),
+    place: axesFrom({ runner: env.BUILDKITE_AGENT_NAME }),
     runId: env.BUILDKITE_BUILD_ID ?? env.BUILDKITE_BUILD_NUMBER,
     runAttempt: retries === undefined ? undefined : retries + 1,
     // A build may be started for a ref; "HEAD" is not a commit.
@@ -128,16 +147,26 @@ export function circleci(env: Environment): RunInfo {
   };
 }
 
+/** The jobs of a strategy have separate names; that of the job in the file is the phase's. */
 export function azure(env: Environment): RunInfo {
   const path = env.BUILD_REPOSITORY_NAME?.includes('/')
     ? pathOf(env.BUILD_REPOSITORY_NAME)
     : { owner: organizationOf(env.SYSTEM_COLLECTIONURI), repository: env.BUILD_REPOSITORY_NAME };
+  const type = env.SYSTEM_PARALLELEXECUTIONTYPE;
+  const isSplit = type === 'MultiConfiguration' || type === 'MultiMachine';
+  const isMatrix = type === 'MultiConfiguration' && (wholeOf(env.SYSTEM_TOTALJOBSINPHASE) ?? 0) > 1;
   return {
     ...NOTHING,
     provider: 'Azure Pipelines',
     ...path,
     pipelineName: env.BUILD_DEFINITIONNAME,
-    jobName: env.SYSTEM_JOBNAME ?? env.AGENT_JOBNAME,
+    jobName: (isSplit ? env.SYSTEM_PHASENAME : undefined) ?? env.SYSTEM_JOBNAME ?? env.AGENT_JOBNAME,
+    axes: axesFrom({
+      os: systemOf(env.AGENT_OS),
+      arch: env.AGENT_OSARCHITECTURE?.toLowerCase(),
+      [UNNAMED_AXIS]: isMatrix ? env.SYSTEM_JOBNAME : undefined,
+    }),
+    place: axesFrom({ runner: env.AGENT_NAME }),
     runId: env.BUILD_BUILDID,
     runAttempt: wholeOf(env.SYSTEM_JOBATTEMPT),
     commit: env.SYSTEM_PULLREQUEST_SOURCECOMMITID ?? env.BUILD_SOURCEVERSION,
@@ -147,7 +176,7 @@ export function azure(env: Environment): RunInfo {
       pullRequestOf(env.SYSTEM_PULLREQUEST_PULLREQUESTID) ??
       pullRequestOfRef(env.BUILD_SOURCEBRANCH),
     baseRef: branchOf(env.SYSTEM_PULLREQUEST_TARGETBRANCH),
-    shard: shardOf(env.SYSTEM_JOBPOSITIONINPHASE, env.SYSTEM_TOTALJOBSINPHASE),
+    shard: isMatrix ? undefined : shardOf(env.SYSTEM_JOBPOSITIONINPHASE, env.SYSTEM_TOTALJOBSINPHASE),
     jobUrl: azureUrl(env),
   };
 }
@@ -189,6 +218,9 @@ export function bitbucket(env: Environment): RunInfo {
   };
 }
 
+/** Their versions are in variables such as TRAVIS_PYTHON_VERSION. */
+const TRAVIS_LANGUAGES = 'dart go jdk julia node perl php python r ruby rust scala'.split(' ');
+
 /** For a pull request, TRAVIS_BRANCH is its target; for a tag build, the tag. */
 export function travis(env: Environment): RunInfo {
   const pullRequest = wholeOf(env.TRAVIS_PULL_REQUEST);
@@ -198,6 +230,11 @@ export function travis(env: Environment): RunInfo {
     ...pathOf(env.TRAVIS_REPO_SLUG),
     pipelineName: 'Travis CI',
     jobName: env.TRAVIS_JOB_NAME ?? env.TRAVIS_BUILD_STAGE_NAME,
+    axes: axesFrom({
+      os: systemOf(env.TRAVIS_OS_NAME),
+      arch: env.TRAVIS_CPU_ARCH,
+      ...Object.fromEntries(TRAVIS_LANGUAGES.map((name) => [name, env[`TRAVIS_${name.toUpperCase()}_VERSION`]])),
+    }),
     runId: env.TRAVIS_JOB_ID ?? env.TRAVIS_BUILD_ID,
     commit: env.TRAVIS_PULL_REQUEST_SHA ?? env.TRAVIS_COMMIT,
     branch: pullRequest !== undefined ? env.TRAVIS_PULL_REQUEST_BRANCH : env.TRAVIS_TAG ? undefined : env.TRAVIS_BRANCH,

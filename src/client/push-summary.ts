@@ -41,7 +41,7 @@ export function summaryOf(results: readonly UploadResult[]): string[] {
     conflicting === 0 &&
     accepted.every((result) => result.duplicate > 0 && result.accepted === 0)
       ? [
-          'All of these results were stored before. If they are different results, such as those of another leg of a matrix, give them another --job or --report.',
+          'All of these results were stored before. If they are different results, such as those of another leg of a matrix, name the leg with --axis, or the report with --report.',
         ]
       : []),
   ].map(inLog);

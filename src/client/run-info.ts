@@ -1,4 +1,5 @@
 /** A run as the environment of a CI provider describes it, and functions that read its variables. */
+import type { Axes } from '../domain/axes.ts';
 import { webAddressOf } from '../domain/limits.ts';
 import { isWebAddress } from './settings.ts';
 
@@ -23,6 +24,10 @@ export interface RunInfo {
   repository: string | undefined;
   pipelineName: string | undefined;
   jobName: string | undefined;
+  /** They name the leg of a matrix. */
+  axes: Axes;
+  /** Which machine: its runner, and the part of a split job. */
+  place: Axes;
   runId: string | undefined;
   /** Counts from 1. */
   runAttempt: number | undefined;
@@ -37,6 +42,8 @@ export interface RunInfo {
   /** Where the provider shows this job: its log. */
   jobUrl: string | undefined;
   doubt: Doubt | undefined;
+  /** Sentences about variables that cannot be read. */
+  warnings: readonly string[];
 }
 
 export const NOTHING: RunInfo = {
@@ -45,6 +52,8 @@ export const NOTHING: RunInfo = {
   repository: undefined,
   pipelineName: undefined,
   jobName: undefined,
+  axes: {},
+  place: {},
   runId: undefined,
   runAttempt: undefined,
   commit: undefined,
@@ -55,6 +64,7 @@ export const NOTHING: RunInfo = {
   shard: undefined,
   jobUrl: undefined,
   doubt: undefined,
+  warnings: [],
 };
 
 /** The number in a variable, or undefined if it is not a number ("false", "" and "null" are common). */

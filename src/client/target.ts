@@ -1,5 +1,6 @@
 /** Where a client's requests go and how it describes the run: flags first, then the environment of the CI provider. */
 import { readFileSync } from 'node:fs';
+import { AXES_MAX, type Axes } from '../domain/axes.ts';
 import { shortBranch } from '../domain/default-branch.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
@@ -10,6 +11,7 @@ import { parseOwner, parseRepositoryName } from './parse.ts';
 import { NOTHING, type RunInfo, type SubjectFlag } from './run-info.ts';
 import type { Connection } from './service.ts';
 import type { ClientEnvironment } from './settings.ts';
+import { pairsOf, type UploadQuery } from './upload-query.ts';
 
 /** Flags as commander parsed them. */
 export interface TargetFlags {
@@ -22,6 +24,8 @@ export interface TargetFlags {
 export interface RunFlags extends TargetFlags {
   pipeline?: string;
   job?: string;
+  axis?: Axes;
+  place?: Axes;
   runId?: string;
   runAttempt?: number;
   commit?: string;
@@ -38,12 +42,16 @@ export interface RunFlags extends TargetFlags {
 export interface RunTarget {
   pipeline: string;
   job: string;
+  /** They name the leg of the job. */
+  axes: Axes;
+  /** Tells machines apart, and names nothing. */
+  place: Axes;
   commit: string | undefined;
   branch: string | undefined;
   baseBranch: string | undefined;
   run: { id: string; attempt: number };
   /** The parameters of an upload, the same for every report of the job. */
-  query: Record<string, string>;
+  query: UploadQuery;
   /** Begins the names of this job's reports; empty unless the job is split into parts. */
   reportPrefix: string;
   /** Sentences about flags that say something else than the environment. */
@@ -82,6 +90,8 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
   // With --branch alone, the upload is for that branch, whatever event started the job.
   const isOfEnvironment = flags.branch === undefined || flags.pullRequest !== undefined;
   const baseBranch = flags.baseBranch ?? (isOfEnvironment ? run.baseRef : undefined);
+  const axes = merged(flags.axis, run.axes);
+  const place = merged(flags.place, run.place);
   const optional = {
     run_attempt: runAttempt,
     commit,
@@ -92,11 +102,15 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     started_at: flags.startedAt,
     job_url: flags.jobUrl ?? run.jobUrl,
   };
-  const query: Record<string, string> = { pipeline_name: pipeline, job_name: job, run_id: runId };
+  const query: Record<string, string | readonly string[]> = { pipeline_name: pipeline, job_name: job, run_id: runId };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);
+  for (const [name, pairs] of Object.entries({ axis: pairsOf(axes.kept), place: pairsOf(place.kept) }))
+    if (pairs !== undefined) query[name] = pairs;
   return {
     pipeline,
     job,
+    axes: axes.kept,
+    place: place.kept,
     commit,
     branch,
     baseBranch,
@@ -105,9 +119,27 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     // Parts of a split job write to the same path: without their number, they would look like one report that is
     // resent.
     reportPrefix: run.shard === undefined ? '' : `node-${run.shard}/`,
-    warnings: contradictions(flags, run),
+    warnings: [...contradictions(flags, run), ...run.warnings, ...leftOut('axes', axes), ...leftOut('places', place)],
   };
 }
+
+interface Merged {
+  kept: Axes;
+  /** Names for which there was no room. */
+  over: readonly string[];
+}
+
+/** Flags first, then what the environment says of other names. */
+function merged(flags: Axes = {}, said: Axes): Merged {
+  const entries = Object.entries({ ...flags, ...said, ...flags });
+  return {
+    kept: Object.fromEntries(entries.slice(0, AXES_MAX)),
+    over: entries.slice(AXES_MAX).map(([name]) => name),
+  };
+}
+
+const leftOut = (many: string, { over }: Merged): string[] =>
+  over.length === 0 ? [] : [`There are more than ${AXES_MAX} ${many}: without ${over.join(', ')}.`];
 
 const FLAG_NAMES: Readonly<Record<SubjectFlag, string>> = {
   commit: '--commit',
@@ -172,7 +204,10 @@ export function repositoryOf(flags: TargetFlags, run: RunInfo): RepositoryName {
 }
 
 function flagsNeeded(run: RunInfo, missing: string, flags: string): UserError {
-  const reason = run === NOTHING ? 'No known CI provider runs this' : `${run.provider} does not provide ${missing}`;
+  const reason =
+    run.provider === NOTHING.provider
+      ? 'No known CI provider runs this'
+      : `${run.provider} does not provide ${missing}`;
   return new UserError(`${reason}: pass ${flags}.`);
 }
 

@@ -142,8 +142,8 @@ export const NOTHING_ON_DEFAULT =
   'Nothing in this upload ran on the default branch, so the insights do not show it. Name the branch, and set the default branch if it is not the one you expect.';
 
 /** In the words of a shell, so that it can be pasted. */
-const conflictWarning = (count: number, { jobName, format }: Pick<Chunk, 'jobName' | 'format'>): string =>
-  `Conflict: ${count} ${count === 1 ? 'result differs' : 'results differ'} from what is stored under the same names (pipeline, job, run, attempt, report). Both are kept. If they are from another leg of a matrix or another report, name them: --job ${quoted(`${jobName} ($LEG)`)} or --report ${quoted(`$LEG/${format ?? 'report'}`)}, where LEG is the name of the leg.`;
+const conflictWarning = (count: number, { format }: Pick<Chunk, 'format'>): string =>
+  `Conflict: ${count} ${count === 1 ? 'result differs' : 'results differ'} from what is stored under the same names (pipeline, job, axes, run, attempt, report). Both are kept. If they are from another leg of a matrix or another report, name them: --axis os="$OS" with each name and value of the matrix, or --report ${quoted(`$LEG/${format ?? 'report'}`)}, where LEG is the name of the leg.`;
 
 /** A name within double quotes of a shell, in which only LEG is replaced. */
 const quoted = (text: string): string => `"${text.replace(/[\\"`]|\$(?!LEG\b)/g, '\\$&')}"`;

@@ -79,7 +79,8 @@ function inputsOf(heading: string): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => [
       `INPUT_${name.toUpperCase().replaceAll('-', '_')}`,
-      given[name] ?? inputs[name]?.default ?? '',
+      // As GitHub has it in a job without a matrix.
+      (given[name] ?? inputs[name]?.default ?? '').replace('${{ toJSON(matrix) }}', 'null'),
     ]),
   );
 }

@@ -85,7 +85,7 @@ describe('results that differ from what is stored under the same names', () => {
     const receipt = await receiptOf(repository, windows);
     expect(receipt).toMatchObject({ accepted: 1, duplicate: 1, conflicting: 1 });
     expect(receipt.warnings.join()).toContain('Conflict: 1 result differs');
-    expect(receipt.warnings.join()).toContain('--job "unit ($LEG)"');
+    expect(receipt.warnings.join()).toContain('--axis os="$OS"');
     expect(await conflictsOf(repository)).toMatchObject([
       {
         outcome: 'failure',

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { detectCi, type RunInfo } from '../../src/client/ci-provider.ts';
 
-/** The fields that are defined. */
+/** The fields that say something. */
 const said = (run: RunInfo): Partial<RunInfo> =>
-  Object.fromEntries(Object.entries(run).filter(([, value]) => value !== undefined));
+  Object.fromEntries(Object.entries(run).filter(([, value]) => value !== undefined && !isEmpty(value)));
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 const GITHUB = {
   CI: 'true',
@@ -118,6 +121,7 @@ describe('GitLab CI', () => {
       branch: 'main',
       defaultBranch: 'main',
       shard: '2',
+      place: { shard: '2' },
     });
   });
 
@@ -230,6 +234,7 @@ describe('Buildkite', () => {
       branch: 'main',
       defaultBranch: 'main',
       shard: '0',
+      place: { shard: '0' },
     });
   });
 
@@ -271,6 +276,7 @@ describe('CircleCI', () => {
       branch: 'feat',
       pullRequest: 7,
       shard: '3',
+      place: { shard: '3' },
     });
   });
 
@@ -354,6 +360,7 @@ test('Bitbucket Pipelines: a rerun step of a pull request', () => {
     pullRequest: 7,
     baseRef: 'main',
     shard: '1',
+    place: { shard: '1' },
     jobUrl: 'https://bitbucket.org/acme/shop/pipelines/results/40',
   });
 });

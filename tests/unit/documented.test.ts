@@ -20,7 +20,9 @@ test('docs/configuration.md lists every variable that the service and the client
   const variables = [...read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): (?!environment)/gm)].map(
     ([, name]) => name,
   );
-  const ofJobs = read('src/client/settings.ts').matchAll(/environment\.([A-Z][A-Z_]+)/g);
+  const ofJobs = ['settings', 'ci-provider'].flatMap((file) => [
+    ...read(`src/client/${file}.ts`).matchAll(/(?:environment|set)\.([A-Z][A-Z_]+)/g),
+  ]);
   variables.push(...new Set([...ofJobs].map(([, name]) => name)));
   const listed = [...CONFIGURATION.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(variables.sort());
