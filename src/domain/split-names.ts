@@ -11,7 +11,7 @@ export function reportedNames(line: string): string[] {
   return [...new Set([pytestName(line), playwrightName(line), line])].filter((name) => name !== undefined);
 }
 
-/** `tests/test_cart.py::TestCart::test_rows[a::b]` → `tests.test_cart.TestCart.test_rows[a::b]`, as in its JUnit report. */
+/** `test_cart.py::TestCart::test_rows[a::b]` → `test_cart.TestCart.test_rows[a::b]`, as in its JUnit report. */
 function pytestName(line: string): string | undefined {
   const [, file, rest = ''] = /^([^[]*?)\.py::(.+)$/s.exec(line) ?? [];
   if (file === undefined) return undefined;
@@ -31,7 +31,7 @@ const moduleOf = (path: string): string => path.replaceAll('/', '.');
 /** With `/` between folders, without `./` at the beginning. */
 export const plainPath = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');
 
-/** `tests/test_cart.py` → `tests`, `test_cart`: the parts of a class that stands for a file. */
+/** `shop/cart.py` → `shop`, `cart`: the parts of a class that stands for a file. */
 export const partsOfFile = (path: string): string[] =>
   path
     .replace(/\.[^./]+$/, '')

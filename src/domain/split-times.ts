@@ -21,14 +21,14 @@ export interface Times {
 
 export interface TimedNames {
   names: TimedName[];
-  /** Those with a time of their own. */
+  /** How many have executions. */
   known: number;
 }
 
 /** Nothing at all is known. */
 const SECONDS_UNKNOWN = 1;
 
-/** A name without a time of its own takes as long as a test around it does on average, else as the median of the others. */
+/** A name without executions takes as long as a test around it does on average, else as the median of the others. */
 export function timedNames(names: readonly string[], by: SplitBy, times: Times): TimedNames {
   const { own, around } = READERS[by](times);
   const known = new Map<string, number>();
@@ -128,7 +128,7 @@ const endsAlike = (one: readonly string[], other: readonly string[]): boolean =>
   return one.slice(-shorter).join('/') === other.slice(-shorter).join('/');
 };
 
-/** Whether a class is that of a file (`tests.test_cart`, `com.acme.CartTest` of a file in `src/test/java`), or within it. */
+/** Whether a class is that of a file (`tests.test_cart`, `com.acme.CartTest` of a file far below), or within it. */
 const isWithin = (className: readonly string[], file: readonly string[]): boolean =>
   endsAlike(className.slice(0, className.indexOf(file.at(-1) ?? '') + 1), file);
 

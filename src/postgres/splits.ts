@@ -1,4 +1,4 @@
-/** What the first shard of a run was told of how a list is split, for the others. */
+/** How a list is split, as the first shard of a run was answered, for the others. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { type Database, onPostgres } from './client.ts';

@@ -160,7 +160,7 @@ describe('without an answer', () => {
     ...['--total', '2', '--index', String(index), '--run-id', 'gone', '--timeout', '1', ...more],
   ];
 
-  test('nothing is printed, and the exit code is one of its own', async () => {
+  test('nothing is printed, and the exit code says so', async () => {
     const { code, stdout, stderr } = await split(part(0), gone);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('cannot be reached');
@@ -182,7 +182,7 @@ describe('without an answer', () => {
       [0, 2],
     ]);
     expect(shards.flatMap(({ stdout }) => linesOf(stdout)).toSorted()).toEqual(['a', 'b', 'c', 'd']);
-    expect(shards[0]?.stderr).toContain('Warning: parts are of an equal number of names');
+    expect(shards[0]?.stderr).toContain('Warning: each part gets an equal number of names');
   });
 
   test('a job without a key, such as for a fork, gets none either', async () => {

@@ -97,7 +97,7 @@ test('shards of a run get the same groups, also when results come in between and
   const shards = [first, ...rest];
   expect(shards.flatMap(({ groups }) => groups.flatMap((group) => group.names)).toSorted()).toEqual(names.toSorted());
   expect(shards.map(({ known }) => known)).toEqual([0, 0, 0]);
-  // Another attempt of a shard runs what it ran before; another run reads the times anew.
+  // Another attempt of a shard runs what it ran before; another run reads the times again.
   expect(await split({ ...asked, names, index: 0 }, fixture.base)).toEqual(first);
   expect((await split({ ...asked, names, run_id: '4712' }, fixture.base)).known).toBe(30);
   expect((await split({ names, by: 'test', total: 3 }, fixture.base)).known).toBe(30);

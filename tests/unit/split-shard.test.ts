@@ -40,10 +40,10 @@ test('a number that is missing, odd or out of range is an error, and not a guess
 describe('the run that shards have in common', () => {
   const runOf = (variables: Record<string, string>, flags = {}) => runIdOf(flags, detectCi(variables), variables);
 
-  test('is the pipeline at GitLab and the build at Travis, whose jobs have ids of their own', () => {
+  test('is the pipeline at GitLab and the build at Travis, where each job has another id', () => {
     expect(runOf({ GITLAB_CI: 'true', CI_JOB_ID: '7', CI_PIPELINE_ID: '100' })).toBe('100');
     expect(runOf({ TRAVIS: 'true', TRAVIS_JOB_ID: '7', TRAVIS_BUILD_ID: '100' })).toBe('100');
-    // Never the id of one job: each shard would be told about a run of its own.
+    // Never the id of one job: each shard would be told about another run.
     expect(() => runOf({ GITLAB_CI: 'true', CI_JOB_ID: '7' })).toThrow('pass --run-id');
   });
 

@@ -84,7 +84,7 @@ function linesOf(listing: Listing, names: readonly string[]): string[] {
   return [...listing].flatMap(([name, lines]) => (own.has(name) ? lines : []));
 }
 
-/** The names of this shard; undefined if nobody can say so. */
+/** The names of this shard; undefined if they are not known. */
 async function namesOf(
   shard: Shard,
   names: readonly string[],
@@ -141,7 +141,7 @@ function withoutAnswer(
       return names;
     case 'equal': {
       printError(
-        'Warning: parts are of an equal number of names. If another part did get an answer, a test may run twice or never.',
+        'Warning: each part gets an equal number of names. If another part did get an answer, a test may run twice or never.',
       );
       const groups = groupsOf(
         names.map((one) => ({ name: one, ms: 1 })),

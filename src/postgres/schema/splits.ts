@@ -13,7 +13,7 @@ export const splits = schema.table(
     /** Names the list. */
     listKey: uuid('list_key').notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** JSON (src/insights/split-answer.ts). */
+    /** JSON (src/insights/split.ts). */
     split: text().notNull(),
   },
   (table) => [
