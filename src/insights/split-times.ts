@@ -26,7 +26,7 @@ const timesOfGroups = defineQuery(
 );
 
 /** The leg of a run; empty parts stand for every one. */
-export interface SplitLeg {
+interface SplitLeg {
   pipeline: string;
   job: string;
   axes: string;
