@@ -1,8 +1,11 @@
-/** Finishes what a process that died left behind: blocks that are claimed but not stored. */
+/**
+ * Finishes what a process that died left behind: blocks that are claimed but not stored. Forgets splits of old runs, too.
+ */
 import { unstoredBlocks } from '../src/ledger/blocks.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
 import type { Database } from '../src/postgres/client.ts';
+import { forgetSplits } from '../src/postgres/splits.ts';
 import { Loop } from './loop.ts';
 
 const EVERY_MS = 5_000;
@@ -42,6 +45,7 @@ export class Sweeper {
       // The ledger wakes the evaluator.
       await ledger.replay(blockId);
     }
+    while (!this.loop.isStopped && (await forgetSplits(db)) > 0);
     // There are more than one round takes.
     if (taken === BLOCKS_MAX) this.loop.wake();
     return taken;

@@ -348,6 +348,15 @@ CREATE TABLE "ci_insights"."judged_runs" (
 	CONSTRAINT "judged_runs_repository_id_pipeline_name_job_name_axes_day_run_id_run_attempt_commit_sha_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","axes","day","run_id","run_attempt","commit_sha")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."splits" (
+	"repository" text NOT NULL,
+	"run_key" uuid NOT NULL,
+	"list_key" uuid NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"split" text NOT NULL,
+	CONSTRAINT "splits_repository_run_key_list_key_pk" PRIMARY KEY("repository","run_key","list_key")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."baselines" (
 	"repository_id" uuid NOT NULL,
 	"test_id" uuid NOT NULL,
@@ -535,6 +544,7 @@ CREATE INDEX "commit_records_first_ms" ON "ci_insights"."commit_records" USING b
 CREATE INDEX "contradictions_commits" ON "ci_insights"."contradictions" USING btree ("repository_id","commit_sha");--> statement-breakpoint
 CREATE INDEX "judged_runs_started" ON "ci_insights"."judged_runs" USING btree ("repository_id","started_ms");--> statement-breakpoint
 CREATE INDEX "judged_runs_commits" ON "ci_insights"."judged_runs" USING btree ("repository_id","commit_sha") WHERE "ci_insights"."judged_runs"."commit_sha" <> '';--> statement-breakpoint
+CREATE INDEX "splits_created" ON "ci_insights"."splits" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "former_groups_pending" ON "ci_insights"."former_groups" USING btree ("repository_id","test_id") WHERE "ci_insights"."former_groups"."is_pending";--> statement-breakpoint
 CREATE INDEX "former_groups_last" ON "ci_insights"."former_groups" USING btree ("last_ms");--> statement-breakpoint
 CREATE INDEX "identities_executions" ON "ci_insights"."identities" USING btree ("repository_id","executions" DESC NULLS FIRST,"name_start" collate "C") WHERE not "ci_insights"."identities"."is_folded";--> statement-breakpoint

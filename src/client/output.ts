@@ -16,6 +16,11 @@ export const printError = (text: string): void => writeTo(STANDARD_ERROR, linesI
 export const printCommand = (line: string, isForMachines = false): void =>
   writeTo(isForMachines ? STANDARD_ERROR : STANDARD_OUTPUT, line);
 
+/** Lines for another program, as they are: what follows from foreign text is for that program to see to. */
+export const printExactly = (lines: readonly string[]): void => {
+  if (lines.length > 0) writeTo(STANDARD_OUTPUT, lines.join('\n'));
+};
+
 /** Written synchronously and whole: the process exits after its last line, and a pipe buffers only 64 KiB. */
 function writeTo(descriptor: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`);

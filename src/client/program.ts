@@ -12,13 +12,14 @@ const EXIT_USAGE = 2;
 const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Promise<Command>>> = {
   push: async () => (await import('./push.ts')).pushCommand(),
   gate: async (wrapped) => (await import('./gate/command.ts')).gateCommand(wrapped),
+  split: async (wrapped) => (await import('./split/command.ts')).splitCommand(wrapped),
   quarantine: async () => (await import('./commands/quarantine.ts')).quarantineCommand(),
   tests: async () => (await import('./commands/tests.ts')).testsCommand(),
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
 };
 
-/** @param wrapped the command of the job, for `gate` */
+/** @param wrapped the command of the job, for `gate` and `split` */
 export const jobCommands = (wrapped: readonly string[], names = Object.keys(JOB_COMMANDS)): Promise<Command[]> =>
   Promise.all(names.flatMap((name) => JOB_COMMANDS[name]?.(wrapped) ?? []));
 
@@ -28,12 +29,15 @@ function namesMeant([first = '']: readonly string[]): string[] | undefined {
   return Object.hasOwn(JOB_COMMANDS, first) ? [first] : undefined;
 }
 
+/** Commands that run another one. */
+const WRAPPING: ReadonlySet<string> = new Set(['gate', 'split']);
+
 /**
  * Splits `gate junit reports -- npm test` at the dashes: what follows is the command of the job, with options
  * that the parser must not see.
  */
 export function splitWrapped(args: readonly string[]): { own: readonly string[]; wrapped: readonly string[] } {
-  const at = args[0] === 'gate' ? args.indexOf('--') : -1;
+  const at = WRAPPING.has(args[0] ?? '') ? args.indexOf('--') : -1;
   return at < 0 ? { own: args, wrapped: [] } : { own: args.slice(0, at), wrapped: args.slice(at + 1) };
 }
 

@@ -102,6 +102,13 @@ const eventSchema = z.object({
   metadata: z.record(z.string(), z.unknown()).default({}),
 });
 
+const splitSchema = z.object({
+  names: z.number(),
+  known: z.number(),
+  groups: z.array(z.object({ seconds: z.number(), names: z.array(z.string()) })),
+  warnings: z.array(z.string()).default([]),
+});
+
 const PER_PAGE_MAX = 100;
 /** More quarantines or failures than a job can mean. */
 const PAGES_MAX = 200;
@@ -175,6 +182,11 @@ export class Repository {
   /** Entries of the event log, newest first. */
   events(query: URLSearchParams, max: number): Promise<z.infer<typeof eventSchema>[]> {
     return this.#list(`/v1/repos/${this.owner}/${this.name}/logs`, query, eventSchema, 'events', max);
+  }
+
+  /** The group of one shard of a run. */
+  split(question: { total: number; index: number; names: readonly string[] } & Record<string, unknown>) {
+    return this.ask('split', splitSchema, { method: 'POST', json: question });
   }
 
   /** The pages of a list, until there are enough. */

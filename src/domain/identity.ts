@@ -141,3 +141,20 @@ export function refusalKindOf({ owner, repository, ...refusal }: Refusal): strin
 export function eventKeyOf(repositoryId: string, key: string): string {
   return uuid5(`event\0${key}`, repositoryId);
 }
+
+/** Names what a run splits into groups: its leg, and how. The list itself is not part of it: see {@link listKeyOf}. */
+export function splitKeyOf(split: {
+  pipelineName: string | null;
+  jobName: string | null;
+  axes: string;
+  runId: string;
+  by: string;
+  total: number;
+  list: string | null;
+}): string {
+  const { pipelineName, jobName, axes, runId, by, total, list } = split;
+  return uuid5(`split\0${JSON.stringify([pipelineName, jobName, axes, runId, by, total, list])}`, REPOSITORY_NAMESPACE);
+}
+
+/** Names a list of names. */
+export const listKeyOf = (names: readonly string[]): string => uuid5(JSON.stringify(names), REPOSITORY_NAMESPACE);

@@ -280,13 +280,13 @@ export const REQUEST_LIMITS = {
   ),
   CHECK_BODY_BYTES_MAX: limit(
     limits.CHECK_BODY_BYTES_MAX,
-    'bytes of the body of a check of quarantines',
+    'bytes of the body of a check of quarantines or of a split',
     413,
     (most = limits.CHECK_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
   ),
   CHECKED_NAMES_MAX: limit(
     limits.CHECKED_NAMES_MAX,
-    'names in a check of quarantines',
+    'names in a check of quarantines or in a split',
     422,
     () => `holds more than ${limits.CHECKED_NAMES_MAX} names: send several requests`,
   ),

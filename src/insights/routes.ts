@@ -25,6 +25,7 @@ import { RunLists } from './run-lists.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
 import { mountSegments } from './segments.ts';
+import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
 
@@ -45,6 +46,7 @@ const MOUNTED = [
   mountPullRequest,
   mountQuarantineEffects,
   mountFlakyDetectionContext,
+  mountSplit,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

@@ -119,6 +119,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/backtests`]: 'quarantine',
   [`GET ${REPOSITORY}/backtests/:backtest_id`]: 'read',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
+  [`POST ${REPOSITORY}/split`]: 'read',
   [`GET ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`PATCH ${REPOSITORY}/quarantines/check`]: 'nothing',
   [`DELETE ${REPOSITORY}/quarantines/check`]: 'nothing',

@@ -14,6 +14,7 @@ export interface TestExecution {
   at?: number | null;
   durationSeconds?: number;
   filepath?: string;
+  function?: string;
   isFlaky?: boolean;
   isRetried?: boolean;
   failures?: { type?: string | null; message?: string | null; stacktrace?: string | null; attempt?: number }[];
@@ -49,7 +50,7 @@ export function makeJob({
     durationSeconds: execution.durationSeconds ?? 0.1,
     finishedAtMs: execution.at === undefined ? receivedAt : execution.at,
     filepath: execution.filepath ?? null,
-    function: null,
+    function: execution.function ?? null,
     isFlaky: execution.isFlaky ?? false,
     isQuarantined: false,
     isRetried: execution.isRetried ?? false,

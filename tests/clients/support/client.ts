@@ -33,8 +33,9 @@ export function clientFile(): Promise<string> {
 export async function runClient(
   runtime: Runtime,
   args: readonly string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string | undefined> } = {},
+  { cwd, env = {}, input }: { cwd?: string; env?: Record<string, string | undefined>; input?: string } = {},
 ): Promise<Ran> {
   const command = [commandOf(runtime), await clientFile(), ...args];
-  return run(command, { ...(cwd !== undefined && { cwd }), env: { ...machine(), ...env } });
+  const given = { ...(cwd !== undefined && { cwd }), ...(input !== undefined && { input }) };
+  return run(command, { ...given, env: { ...machine(), ...env } });
 }
