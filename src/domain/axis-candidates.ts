@@ -6,7 +6,7 @@ import { both, countBoth, either, type LegSet, legSetOf } from './leg-set.ts';
 export type AxisTerm = readonly { readonly axis: string; readonly values: readonly string[] }[];
 
 /** From the simplest: an explanation names the first that describes a set of legs. */
-export const CANDIDATE_KINDS = ['value', 'either', 'pair', 'leg'] as const;
+const CANDIDATE_KINDS = ['value', 'either', 'pair', 'leg'] as const;
 export type CandidateKind = (typeof CANDIDATE_KINDS)[number];
 
 export interface Candidate {

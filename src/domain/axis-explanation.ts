@@ -41,7 +41,7 @@ export interface NamedLegs {
   readonly outside: Counts;
 }
 
-export interface Counts {
+interface Counts {
   readonly failed: number;
   readonly ran: number;
 }

@@ -11,7 +11,7 @@ const counts = (description: string, failed: number, ran: number) =>
     .meta({ description })
     .nullable();
 
-export const failsWithSchema = z
+const failsWithSchema = z
   .object({
     kind: z.enum(['axes', 'leg', 'every_leg', 'unknown']).meta({
       description:
