@@ -50,7 +50,10 @@ export function whereItFails(executions: readonly LegExecution[]): WhereItFails 
     leg: texts.get(keyOf(one)) ?? '',
     isFailed: one.isFailed,
   }));
-  const sorted = [...legs].sort(([, one], [, other]) => other.failed - one.failed || other.passed - one.passed);
+  const sorted = [...legs].sort(
+    ([key, one], [otherKey, other]) =>
+      other.failed - one.failed || other.passed - one.passed || (key < otherKey ? -1 : 1),
+  );
   return { legs: sorted.map(([, leg]) => leg), explanation: explainByAxes(results) };
 }
 
