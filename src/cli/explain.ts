@@ -88,6 +88,7 @@ export function describeTest(explanation: Explanation, title: string): string {
   return [
     inLog(title),
     `health: ${health_status}${asOf} (rules ${rules_version}, fingerprint ${fingerprint_version})`,
+    ...(explanation.fails_with === null ? [] : [`where: ${inLog(explanation.fails_with.sentence)}`]),
     ...(is_complete ? [] : ['older executions were not considered: there are too many']),
     ...explanation.identities.flatMap((identity) => ['', ...describeIdentity(identity)]),
     ...explanation.quarantines.flatMap((quarantine) => ['', ...describeRecovery(quarantine)]),

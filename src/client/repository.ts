@@ -88,6 +88,10 @@ const detailsSchema = z.object({
 
 export type TestDetails = z.infer<typeof detailsSchema>;
 
+const axesSchema = z.object({
+  fails_with: z.object({ kind: z.string(), sentence: z.string() }).loose().nullable(),
+});
+
 const failureSchema = z.object({
   failure_count: z.number(),
   exception_type: z.string().nullable(),
@@ -173,6 +177,11 @@ export class Repository {
 
   details(testId: string): Promise<z.infer<typeof detailsSchema>> {
     return this.ask(`tests/${testId}`, detailsSchema);
+  }
+
+  /** Where a test fails. */
+  axes(testId: string): Promise<z.infer<typeof axesSchema>> {
+    return this.ask(`tests/${testId}/axes`, axesSchema);
   }
 
   failures(testId: string, max: number): Promise<z.infer<typeof failureSchema>[]> {

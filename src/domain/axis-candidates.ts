@@ -6,7 +6,7 @@ import { both, countBoth, either, type LegSet, legSetOf } from './leg-set.ts';
 export type AxisTerm = readonly { readonly axis: string; readonly values: readonly string[] }[];
 
 /** From the simplest: an explanation names the first that describes a set of legs. */
-export const CANDIDATE_KINDS = ['value', 'either', 'pair', 'leg'] as const;
+const CANDIDATE_KINDS = ['value', 'either', 'pair', 'leg'] as const;
 export type CandidateKind = (typeof CANDIDATE_KINDS)[number];
 
 export interface Candidate {
@@ -18,6 +18,9 @@ export interface Candidate {
 
 /** More sets would take too long, and hardly any could be named. */
 const CANDIDATES_MAX = 4_000;
+/** Of more legs, and of more values of all axes together, even the pairs take seconds: an axis may be a run's own name. */
+const LEGS_MAX = 200;
+const VALUES_MAX = 250;
 
 /**
  * Every value of an axis, every two values of an axis, every two values of two axes, and every leg alone: each set of legs
@@ -26,7 +29,9 @@ const CANDIDATES_MAX = 4_000;
  * @returns none if there are too many
  */
 export function candidatesOf(legs: readonly Axes[]): Candidate[] {
+  if (legs.length > LEGS_MAX) return [];
   const values = singleValues(legs);
+  if (values.length > VALUES_MAX) return [];
   const byLegs = new Map<string, { kind: CandidateKind; legs: LegSet; terms: AxisTerm[] }>();
   const add = (kind: CandidateKind, set: LegSet, term: AxisTerm): void => {
     const size = countBoth(set, set);

@@ -41,7 +41,7 @@ export interface NamedLegs {
   readonly outside: Counts;
 }
 
-export interface Counts {
+interface Counts {
   readonly failed: number;
   readonly ran: number;
 }
@@ -161,7 +161,8 @@ function ratiosIn({ ran, failed, n, k }: Stratum, set: LegSet): Ratios {
   return m === 0 || m === n ? undefined : tableOf(n, m, k)[countBoth(failed, set)];
 }
 
-const TABLES_MAX = 20_000;
+/** Of 200 legs, a few megabytes. */
+const TABLES_MAX = 5_000;
 const tables = new Map<number, readonly number[][]>();
 
 /**

@@ -6,6 +6,7 @@ import { LEVELS } from '../domain/health-confidence.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { TROUBLES } from '../domain/troubled-run.ts';
 import { EXECUTIONS_MAX } from './explain.ts';
+import { failsWithField } from './fails-with-schema.ts';
 
 /** The newest changes of health, and the newest executions of a list, that an explanation holds. */
 export const CHANGES_MAX = 20;
@@ -192,6 +193,7 @@ export const explanationSchema = z
       description: `False: the test has more executions, and only its newest ${EXECUTIONS_MAX.toLocaleString('en-US')} were considered`,
       example: true,
     }),
+    fails_with: failsWithField,
     identities: z.array(identity).meta({ description: 'Newest first; empty if nothing had passed or failed by then' }),
     quarantines: z.array(recovery).meta({ description: 'Open quarantines that were made by then' }),
   })

@@ -10,6 +10,7 @@ import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { percent } from '../domain/health-confidence.ts';
 import { JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { windowUpTo } from '../domain/ratio-window.ts';
 import { worstHealth } from '../domain/status.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Turn } from '../fair-queue.ts';
@@ -18,6 +19,8 @@ import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { EXECUTIONS_MAX, type ExplainedExecution, explainTest, type IdentityExplanation } from './explain.ts';
 import { explainRecovery, type RecoveryExplanation } from './explain-recovery.ts';
 import { CHANGES_MAX, type Explanation, LISTED_MAX } from './explanation-schema.ts';
+import type { FailsWith } from './fails-with-schema.ts';
+import { legsOfTest } from './where-it-fails.ts';
 
 export interface ExplanationDeps {
   clickhouse: ClickHouse;
@@ -49,8 +52,25 @@ export async function explain(
     asOf: asOf ?? now + DAY_MS,
   };
   const identities = await explainTest({ clickhouse, db: deps.db }, options);
-  const open = identities.length === 0 ? [] : await deps.quarantines.ofTests(repository.id, [test.id]);
-  return documentOf({ test, asOf, identities, recoveries: explainRecovery(options, identities, open) });
+  const [open, failsWith] = await Promise.all([
+    identities.length === 0 ? [] : deps.quarantines.ofTests(repository.id, [test.id]),
+    whatFailsWith(clickhouse, options, identities, asOf ?? now),
+  ]);
+  return documentOf({ test, asOf, identities, failsWith, recoveries: explainRecovery(options, identities, open) });
+}
+
+/** Of the days up to that moment; null if the test did not fail in them. */
+async function whatFailsWith(
+  clickhouse: ClickHouse,
+  { repositoryId, test, asOf }: { repositoryId: string; test: { id: string }; asOf: number },
+  identities: readonly IdentityExplanation[],
+  at: number,
+): Promise<FailsWith | null> {
+  const { start } = windowUpTo(at);
+  const hasFailed = identities.some(({ failures }) => failures.some(({ execution }) => execution.finishedAt >= start));
+  if (!hasFailed) return null;
+  const window = { start, end: asOf + 1 };
+  return (await legsOfTest(clickhouse, { repositoryId, testId: test.id, window })).failsWith;
 }
 
 /** The same ClickHouse, whose queries take their turns. */
@@ -68,10 +88,11 @@ const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
 interface Explained extends Pick<ExplanationInput, 'test' | 'asOf'> {
   /** Newest first. */
   identities: readonly IdentityExplanation[];
+  failsWith: FailsWith | null;
   recoveries: readonly RecoveryExplanation[];
 }
 
-function documentOf({ test, asOf, identities, recoveries }: Explained): Explanation {
+function documentOf({ test, asOf, identities, failsWith, recoveries }: Explained): Explanation {
   const executions = identities.reduce((sum, one) => sum + one.executions.length, 0);
   return {
     test_id: test.id,
@@ -81,6 +102,7 @@ function documentOf({ test, asOf, identities, recoveries }: Explained): Explanat
     fingerprint_version: FINGERPRINT_VERSION,
     health_status: worstHealth(identities.filter((one) => one.isRecent).map((one) => one.health)),
     is_complete: executions < EXECUTIONS_MAX,
+    fails_with: failsWith,
     identities: identities.map((one) => identityOf(one, asOf)),
     quarantines: recoveries.map(recoveryDocument),
   };

@@ -4,12 +4,14 @@ import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { AXIS_PARAMETERS, type AxisFilter, axisFilterParameter, axisValues } from '../http/axis-filter.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import { onPostgres } from '../postgres/client.ts';
-import { newestFailureGroups } from '../postgres/failure-groups.ts';
+import { type FailureGroupRecord, newestFailureGroups } from '../postgres/failure-groups.ts';
 import { successorOf } from '../postgres/former-groups.ts';
+import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
 import * as common from './common.ts';
 
@@ -42,6 +44,19 @@ const group = defineQuery(
   groupRow,
 );
 
+const groupsOnAxes = defineQuery(
+  'insights/failures_on_axes',
+  { repository_id: 'UUID', test_id: 'UUID', groups: 'UInt32', ...AXIS_PARAMETERS },
+  z.object({
+    failure: z.string(),
+    events: z.int(),
+    first_ms: z.int(),
+    last_ms: z.int(),
+    type: z.string(),
+    message: z.string(),
+  }),
+);
+
 const failureFields = {
   id: z.guid().meta({ example: '1c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12' }),
   exception_type: z.string().meta({ example: 'AssertionError' }),
@@ -51,6 +66,7 @@ const failureFields = {
   last_failure_at: common.dateTimeOut,
 };
 const failureSchema = z.object(failureFields).meta({ id: 'TestFailure' });
+type Failure = z.output<typeof failureSchema>;
 const nullableText = (example: string) => z.string().nullable().meta({ example });
 const eventSchema = z
   .object({
@@ -81,28 +97,55 @@ export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsD
     description: `Groups of failures with the same exception type and normalised message, newest first; at most the ${GROUPS_MAX} newest.`,
     access: 'read',
     params: common.testPath,
+    query: { axis: axisFilterParameter('Only failures in legs with these values, as `name:value`.') },
     responses: { 200: { description: 'The failure groups.', schema: failuresSchema } },
     isCoalesced: true,
-    handle: async ({ params: path }) => {
+    handle: async ({ params: path, query: { axis }, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const [groups] = await Promise.all([
-        reads.get(repository, path.test_id),
+      const [failures] = await Promise.all([
+        axis.length === 0
+          ? reads.get(repository, path.test_id).then((groups) => (groups ?? []).map(groupJson))
+          : failuresOnAxes(deps, { repository, testId: path.test_id, axes: axis }, signal),
         deps.knownTests.get(repository, path.test_id),
       ]);
-      const failures = (groups ?? []).map(({ failureId, newest, ...group }) => {
-        const { failures: count, firstAt } = totalsOf(group);
-        return {
-          id: failureId,
-          exception_type: newest.exceptionType,
-          exception_message: newest.exceptionMessage,
-          failure_count: count,
-          first_failure_at: formatMoment(firstAt),
-          last_failure_at: formatMoment(newest.failedAt),
-        };
-      });
       return { body: { failures } };
     },
   });
+}
+
+function groupJson({ failureId, newest, ...group }: FailureGroupRecord): Failure {
+  const { failures, firstAt } = totalsOf(group);
+  return {
+    id: failureId,
+    exception_type: newest.exceptionType,
+    exception_message: newest.exceptionMessage,
+    failure_count: failures,
+    first_failure_at: formatMoment(firstAt),
+    last_failure_at: formatMoment(newest.failedAt),
+  };
+}
+
+interface OnAxes {
+  repository: Repository;
+  testId: string;
+  axes: AxisFilter;
+}
+
+async function failuresOnAxes(
+  { clickhouse }: common.InsightsDeps,
+  { repository: { id, owner }, testId, axes }: OnAxes,
+  signal?: AbortSignal,
+): Promise<Failure[]> {
+  const asked = { repository_id: id, test_id: testId, groups: GROUPS_MAX, ...axisValues(axes) };
+  const rows = await clickhouse.select(groupsOnAxes, asked, { owner, signal });
+  return rows.map((row) => ({
+    id: row.failure,
+    exception_type: row.type,
+    exception_message: row.message,
+    failure_count: row.events,
+    first_failure_at: formatMoment(row.first_ms),
+    last_failure_at: formatMoment(row.last_ms),
+  }));
 }
 
 export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>

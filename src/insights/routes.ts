@@ -4,6 +4,7 @@ import { FairQueue } from '../fair-queue.ts';
 import type { Http } from '../http/operation.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
+import { mountAxes } from './axes.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
@@ -39,6 +40,7 @@ const MOUNTED = [
   mountFailures,
   mountFailure,
   mountExecutions,
+  mountAxes,
   mountCommitFailures,
   mountHealthTransitions,
   mountRuns,

@@ -3,6 +3,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
+import { AXIS_PARAMETERS, type AxisFilter, axisValues } from '../http/axis-filter.ts';
 import { isShortened, wholeKey } from '../http/cursor.ts';
 import type { PageRequest } from '../http/pages.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -17,6 +18,7 @@ interface RunFilters {
   commits: readonly string[];
   pipelines: readonly string[];
   branches: readonly string[];
+  axes: AxisFilter;
 }
 interface AskedRuns extends PageRequest<RunKey, Window> {
   filters: RunFilters;
@@ -29,6 +31,7 @@ const ofOne = {
   commits: 'Array(String)',
   pipelines: 'Array(String)',
   branches: 'Array(String)',
+  ...AXIS_PARAMETERS,
   is_first: 'Bool',
   key_ms: 'Int64',
   key_pipeline: 'String',
@@ -105,18 +108,23 @@ export class RunLists {
 
   /** Up to `perPage` + 1 runs beyond the key, nearest first. */
   async page(repository: Of, page: AskedRuns, signal?: AbortSignal): Promise<RunRow[]> {
-    const asked = { ...page, key: page.key && (await this.#wholeKey(repository, page.key, signal)) };
+    const asked = { ...page, key: page.key && (await this.#wholeKey(repository, page, page.key, signal)) };
     if (charactersOf(asked.filters) > CHARACTERS_MAX) return this.#alone(repository, asked, signal);
     const rows = await this.#lists.get(repository, asked, signal);
     return rows?.slice(0, asked.perPage + 1) ?? [];
   }
 
   /** The key of a cursor with its names whole: those of the runs that began in its millisecond. */
-  async #wholeKey(repository: Of, key: RunKey, signal?: AbortSignal): Promise<RunKey> {
+  async #wholeKey(
+    repository: Of,
+    { filters: { axes } }: AskedRuns,
+    key: RunKey,
+    signal?: AbortSignal,
+  ): Promise<RunKey> {
     if (!key.some(isShortened)) return key;
     const [startedMs] = key;
     const window = { start: startedMs, end: startedMs + 1 };
-    const filters = { commits: [], pipelines: [], branches: [] };
+    const filters = { commits: [], pipelines: [], branches: [], axes };
     const page = { direction: 'next', key: null, perPage: TOGETHER_MAX, window, filters } as const;
     const runs = await this.#alone(repository, page, signal);
     return wholeKey(
@@ -130,20 +138,22 @@ export class RunLists {
   }
 }
 
-const charactersOf = ({ commits, pipelines, branches }: RunFilters): number =>
-  [...commits, ...pipelines, ...branches].join('').length;
+const charactersOf = ({ commits, pipelines, branches, axes }: RunFilters): number =>
+  [...commits, ...pipelines, ...branches, ...axes].join('').length;
 
 /** Lists of one kind read the same rows, whether together or alone, so that none waits for what only others read. */
-const kindOf = ({ direction, window: { start, end }, filters }: AskedRuns): string =>
-  [direction, Math.floor(start / DAY_MS), Math.floor(end / DAY_MS), filters.commits.length > 0].join(' ');
+const kindOf = ({ direction, window: { start, end }, filters: { commits, axes } }: AskedRuns): string =>
+  JSON.stringify([direction, Math.floor(start / DAY_MS), Math.floor(end / DAY_MS), commits.length > 0, axes]);
 
 function valuesOfOne(repositoryId: string, { window, filters, key, perPage }: AskedRuns) {
+  const { axes, ...names } = filters;
   const [keyMs, keyPipeline, keyRun, keyCommit] = key ?? [0, '', '', ''];
   return {
     repository_id: repositoryId,
     start_ms: window.start,
     end_ms: window.end,
-    ...filters,
+    ...names,
+    ...axisValues(axes),
     is_first: key === null,
     key_ms: keyMs,
     key_pipeline: keyPipeline,
@@ -166,7 +176,12 @@ function valuesOfSeveral(repositoryId: string, asked: readonly AskedRuns[]) {
       key: null,
       perPage: ALL_ROWS - 1,
       window: { start: Math.min(...starts), end: Math.max(...ends) },
-      filters: { commits: commits.common, pipelines: pipelines.common, branches: branches.common },
+      filters: {
+        commits: commits.common,
+        pipelines: pipelines.common,
+        branches: branches.common,
+        axes: asked[0]?.filters.axes ?? [],
+      },
     }),
     starts_ms: starts,
     ends_ms: ends,

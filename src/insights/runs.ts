@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
+import { axisFilterParameter } from '../http/axis-filter.ts';
 import { keyMoment } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
@@ -39,6 +40,7 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps 
       branch: branchesParameter({ description: 'Only runs of these branches.', example: ['feature/rounding'] }),
       commit_sha: common.namesParameter('Only runs of these commits.', ['1111111111111111111111111111111111111111']),
       pipeline_name: common.namesParameter('Only runs of these pipelines.', ['CI']),
+      axis: axisFilterParameter('Only runs with a leg of these values, and only what these legs did, as `name:value`.'),
       start: momentParameter({
         description: 'Runs that began at this time or later.',
         example: '2026-11-20T10:00:00Z',
@@ -56,8 +58,8 @@ export function mountRuns(app: AnyElysia, http: Http, deps: common.InsightsDeps 
     },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      const { branch: branches, commit_sha: commits, pipeline_name: pipelines, start, end } = query;
-      const filters = { branches, commits, pipelines };
+      const { branch: branches, commit_sha: commits, pipeline_name: pipelines, axis: axes, start, end } = query;
+      const filters = { branches, commits, pipelines, axes };
       const asked = {
         path,
         query,

@@ -5,9 +5,11 @@ import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { BUCKETS_MAX, bucketCount, bucketStarts, bucketWidth, type Window } from '../domain/window.ts';
+import { AXIS_PARAMETERS, type AxisFilter, axisFilterParameter, axisValues } from '../http/axis-filter.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { unprocessable } from '../http/problems.ts';
-import { countFlakyExecutions, type FlakyBucket } from '../postgres/flaky-executions.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { countFlakyExecutions, type FlakyBucket, readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type InRepository, OwnerBatches } from './batches.ts';
 import { byPlace } from './by-place.ts';
@@ -49,7 +51,22 @@ const statsRow = z.object({
   seconds: z.number(),
 });
 type StatsRow = z.infer<typeof statsRow>;
+type Amounts = Omit<StatsRow, 'place'>;
 const stats = defineQuery('insights/stats', parameters, statsRow);
+
+const statsOnAxes = defineQuery(
+  'insights/stats_on_axes',
+  {
+    repository_id: 'UUID',
+    test_id: 'UUID',
+    start_ms: 'Int64',
+    end_ms: 'Int64',
+    width_ms: 'Int64',
+    flaky_ids: 'Array(UInt64)',
+    ...AXIS_PARAMETERS,
+  },
+  statsRow.omit({ place: true }).extend({ flaky: z.int() }),
+);
 
 const valuesOf = (asked: readonly InRepository<Asked>[]): ValuesOf<typeof parameters> => ({
   repository_ids: asked.map(({ repositoryId }) => repositoryId),
@@ -99,7 +116,10 @@ export function mountStats(app: AnyElysia, http: Http, deps: common.InsightsDeps
     params: common.testPath.extend({
       stat: z.enum(STATS, { error: `must be one of ${STATS.join(', ')}` }).meta({ example: 'success_count' }),
     }),
-    query: windowParameters(),
+    query: {
+      ...windowParameters(),
+      axis: axisFilterParameter('Only executions in legs with these values, as `name:value`.'),
+    },
     responses: {
       200: { description: 'The series, and the value over the whole window.', schema: response, example: EXAMPLE },
     },
@@ -118,7 +138,9 @@ export function mountStats(app: AnyElysia, http: Http, deps: common.InsightsDeps
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
       const asked = { testId: path.test_id, window, width };
       const [found] = await Promise.all([
-        readBuckets(repository, path.stat, asked, signal),
+        query.axis.length === 0
+          ? readBuckets(repository, path.stat, asked, signal)
+          : bucketsOnAxes(deps, { repository, stat: path.stat, asked, axes: query.axis }, signal),
         deps.knownTests.get(repository, path.test_id),
       ]);
       const isJudged = path.stat !== 'flaky_count' || repository.flakyDetectionEnabled;
@@ -150,10 +172,42 @@ function bucketReads({ clickhouse, db }: common.InsightsDeps) {
   };
 }
 
+interface OnAxes {
+  repository: Repository;
+  stat: Stat;
+  asked: Asked;
+  axes: AxisFilter;
+}
+
+/** PostgreSQL knows which executions are flaky, but not where they ran. */
+async function bucketsOnAxes(
+  { clickhouse, db }: common.InsightsDeps,
+  { repository: { id, owner }, stat, asked: { testId, window, width }, axes }: OnAxes,
+  signal?: AbortSignal,
+): Promise<Bucket[]> {
+  const flaky =
+    stat === 'flaky_count' ? await onPostgres(() => readFlakyExecutions(db, id, [testId], window.start)) : [];
+  const values = {
+    repository_id: id,
+    test_id: testId,
+    start_ms: window.start,
+    end_ms: window.end,
+    width_ms: width,
+    flaky_ids: flaky.map(({ executionId }) => BigInt(executionId)),
+    ...axisValues(axes),
+  };
+  const rows = await clickhouse.select(statsOnAxes, values, { owner, signal });
+  return rows.map((row) => ({
+    startMs: row.bucket_ms,
+    amount: stat === 'flaky_count' ? row.flaky : amountOf[stat](row),
+    executions: row.passed + row.failed,
+  }));
+}
+
 const amountOf = {
-  success_count: ({ passed }: StatsRow) => passed,
-  failure_count: ({ failed }: StatsRow) => failed,
-  mean_duration: ({ seconds }: StatsRow) => seconds,
+  success_count: ({ passed }: Amounts) => passed,
+  failure_count: ({ failed }: Amounts) => failed,
+  mean_duration: ({ seconds }: Amounts) => seconds,
 };
 
 /** A count adds up; a mean is over all executions, not a mean of means. */

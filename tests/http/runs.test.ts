@@ -184,6 +184,7 @@ describe('lists of runs that are asked for at the same time', () => {
         commits: names('pr1', 'm1', 'm2', 'old'),
         pipelines: names('CI', 'nightly'),
         branches: names('main', 'feature'),
+        axes: names('os:windows', 'os:linux'),
       }),
     });
     let shown = 0;
@@ -204,7 +205,7 @@ describe('lists of runs that are asked for at the same time', () => {
 
   test('share a statement if they read the same days', async () => {
     const lists = counting();
-    const filters = { commits: [], pipelines: [], branches: [] };
+    const filters = { commits: [], pipelines: [], branches: [], axes: [] };
     const asked = Array.from({ length: 33 }, (_, i) => ({
       ...{ direction: 'next' as const, key: null, perPage: 1 + i, filters },
       window: { start: at(70), end: at(12) - i },

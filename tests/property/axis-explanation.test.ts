@@ -130,6 +130,22 @@ test('two axes that always agree are named together', () => {
   });
 });
 
+test('more legs or values than can be compared in good time name nothing', () => {
+  const wide = (legs: number, axesOfLeg: (leg: number) => Axes) =>
+    Array.from({ length: 8 }, (_, run) =>
+      Array.from({ length: legs }, (_, i) => ({
+        commit: `c${run}`,
+        day: run,
+        leg: axesText({ os: i % 2 === 0 ? 'linux' : 'windows', ...axesOfLeg(i) }),
+        isFailed: i % 2 === 1,
+      })),
+    ).flat();
+  const kindOf = (results: LegResult[]) => explainByAxes(results).kind;
+  expect(kindOf(wide(180, (i) => ({ n: String(((i >> 1) % 90) >> 2) })))).toBe('axes');
+  expect(kindOf(wide(2_000, (i) => ({ [`x${i}`]: '1', [`y${i}`]: '1' })))).toBe('unknown');
+  expect(kindOf(wide(180, (i) => ({ [`x${i}`]: '1', [`y${i}`]: '1' })))).toBe('unknown');
+});
+
 describe('in worlds', () => {
   const WORLDS = 60;
   const each = (kind: AxisWorldKind) => Array.from({ length: WORLDS }, (_, i) => makeAxisWorld(kind, 5_000 + i, 30));

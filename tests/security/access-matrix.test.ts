@@ -100,6 +100,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/failures`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/failures/:failure_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/axes`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',

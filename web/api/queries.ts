@@ -6,6 +6,7 @@ import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
 import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import type { UploadList } from '../../src/ingest/receipts.ts';
+import type { TestAxes } from '../../src/insights/axes.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
@@ -93,6 +94,13 @@ export const explanationQuery = (path: TestPath) =>
   queryOptions({
     queryKey: ['explanation', path],
     queryFn: ({ signal }) => get<Explanation>(`${test(path)}/explanation`, {}, signal),
+    staleTime: 60_000,
+  });
+
+export const axesQuery = (path: TestPath) =>
+  queryOptions({
+    queryKey: ['axes', path],
+    queryFn: ({ signal }) => get<TestAxes>(`${test(path)}/axes`, {}, signal),
     staleTime: 60_000,
   });
 

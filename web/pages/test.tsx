@@ -3,7 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
-import { detailsQuery, quarantinesQuery, segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import {
+  axesQuery,
+  detailsQuery,
+  quarantinesQuery,
+  segmentsQuery,
+  type TestPath,
+  type TimeWindow,
+} from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { HealthBadge } from '../ui/health.tsx';
 import { Pull } from '../ui/pull.tsx';
@@ -18,6 +25,7 @@ import { Places } from './test-places.tsx';
 import { TestQuarantine } from './test-quarantine.tsx';
 import { Reason } from './test-reason.tsx';
 import { Statistics } from './test-statistics.tsx';
+import { WhereItFails } from './test-where.tsx';
 import { WindowBar } from './window-bar.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
@@ -30,9 +38,11 @@ export function Test() {
   const window = useChosenWindow();
   const { data, error, refetch } = useQuery(detailsQuery(path));
   // The parts whose height is not known before: what follows them would jump when they arrive.
-  const isWaiting = [useQuery(quarantinesQuery(path, path.testId)), useQuery(segmentsQuery(path, window))].some(
-    ({ isPending }) => isPending,
-  );
+  const isWaiting = [
+    useQuery(quarantinesQuery(path, path.testId)),
+    useQuery(axesQuery(path)),
+    useQuery(segmentsQuery(path, window)),
+  ].some(({ isPending }) => isPending);
   useTitle(data?.test_name ?? 'Test');
   if (data && !isWaiting) return <Known path={path} test={data} window={window} />;
   return <NotYet title="Test" error={error} reset={() => void refetch()} />;
@@ -75,6 +85,7 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
       </header>
       <Facts path={path} test={test} />
       <Reason path={path} health={test.health_status} />
+      <WhereItFails path={path} />
       <TestQuarantine path={path} testName={test.test_name} />
       <WindowBar
         window={window}

@@ -6,6 +6,8 @@ SET param_end_ms = 1795305600000;
 SET param_commits = [];
 SET param_pipelines = [];
 SET param_branches = [];
+SET param_axis_names = [];
+SET param_axis_pairs = [];
 SET param_is_first = true;
 SET param_key_ms = 0;
 SET param_key_pipeline = '';
@@ -25,6 +27,9 @@ WHERE repository_id = {repository_id: UUID}
   AND day <= toDate(fromUnixTimestamp64Milli({end_ms: Int64}, 'UTC'), 'UTC') + 1
   AND (empty({commits: Array(String)}) OR commit_sha IN {commits: Array(String)})
   AND (empty({pipelines: Array(String)}) OR pipeline_name IN {pipelines: Array(String)})
+  AND (empty({axis_names: Array(String)})
+    OR arrayAll(name -> has({axis_pairs: Array(String)}, concat(name, ':', JSONExtractString(axes, name))),
+      {axis_names: Array(String)}))
 GROUP BY pipeline_name, run_id, commit_sha
 HAVING started_ms >= {start_ms: Int64} AND started_ms < {end_ms: Int64}
   AND (empty({branches: Array(String)}) OR run_branch IN {branches: Array(String)})

@@ -21,20 +21,22 @@ export const whyCommand = (): Command =>
         throw new UserError(
           `No test of the default branch is named ${testName}. \`ci-insights tests 'part*'\` finds names.`,
         );
-      const [details, failures, quarantines] = await Promise.all([
+      const [details, { fails_with }, failures, quarantines] = await Promise.all([
         repository.details(found.test_id),
+        repository.axes(found.test_id),
         repository.failures(found.test_id, FAILURES_SHOWN_MAX),
         repository.allQuarantines(undefined),
       ]);
       const own = quarantines.filter(({ test_name }) => test_name === testName);
       if (flags.json) {
-        printJson({ ...details, failures, quarantines: own });
+        printJson({ ...details, fails_with, failures, quarantines: own });
         return;
       }
       const lines = [
         `${testName} is ${details.health_status} on the default branch.`,
         sharesInWords(details),
         `Last passed: ${details.last_success_at ?? 'never'}. Last failed: ${details.last_failure_at ?? 'never'}.`,
+        ...(fails_with === null ? [] : [fails_with.sentence]),
         ...failures.map(
           ({ failure_count, exception_type, exception_message }) =>
             `  ${count(failure_count, 'time')}: ${[exception_type, exception_message].filter(Boolean).join(': ')}`,

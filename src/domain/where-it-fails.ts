@@ -1,0 +1,83 @@
+/**
+ * Where a test fails: what its executions say of each leg, and which axis explains its failures. The pipeline and the CI job
+ * are compared as axes, because a leg is all three together. Pure.
+ */
+import { type Axes, axesOf, axesText } from './axes.ts';
+import { type AxisExplanation, explainByAxes } from './axis-explanation.ts';
+
+/** An execution that passed or failed. */
+export interface LegExecution {
+  pipelineName: string;
+  jobName: string;
+  /** {@link axesText}. */
+  axes: string;
+  commit: string;
+  /** Number of its UTC day. */
+  day: number;
+  /** It failed, or passed only after failed attempts. */
+  isFailed: boolean;
+}
+
+export interface LegCounts {
+  pipelineName: string;
+  jobName: string;
+  axes: Axes;
+  passed: number;
+  failed: number;
+}
+
+interface WhereItFails {
+  /** Those with the most failures first. */
+  legs: LegCounts[];
+  explanation: AxisExplanation;
+}
+
+/** @param executions in the order in which they finished */
+export function whereItFails(executions: readonly LegExecution[]): WhereItFails {
+  const legs = new Map<string, LegCounts>();
+  for (const { isFailed, ...execution } of executions) {
+    const key = keyOf(execution);
+    const { pipelineName, jobName, axes } = execution;
+    const leg = legs.get(key) ?? { pipelineName, jobName, axes: axesOf(axes), passed: 0, failed: 0 };
+    legs.set(key, leg);
+    if (isFailed) leg.failed++;
+    else leg.passed++;
+  }
+  const texts = textsOf(legs);
+  const results = executions.map((one) => ({
+    commit: one.commit,
+    day: one.day,
+    leg: texts.get(keyOf(one)) ?? '',
+    isFailed: one.isFailed,
+  }));
+  const sorted = [...legs].sort(
+    ([key, one], [otherKey, other]) =>
+      other.failed - one.failed || other.passed - one.passed || (key < otherKey ? -1 : 1),
+  );
+  return { legs: sorted.map(([, leg]) => leg), explanation: explainByAxes(results) };
+}
+
+const keyOf = ({ pipelineName, jobName, axes }: Pick<LegExecution, 'pipelineName' | 'jobName' | 'axes'>): string =>
+  `${pipelineName}\0${jobName}\0${axes}`;
+
+/** The axes of each leg with its pipeline and CI job, but for what is the same in all of them. */
+function textsOf(legs: ReadonlyMap<string, LegCounts>): Map<string, string> {
+  const own = new Set([...legs.values()].flatMap(({ axes }) => Object.keys(axes)));
+  const free = (name: string): string => (own.has(name) ? `CI ${name}` : name);
+  const [pipeline, job] = [free('pipeline'), free('job')];
+  const whole = [...legs].map(([key, { pipelineName, jobName, axes }]) => {
+    const all = { ...axes, [pipeline]: pipelineName, [job]: jobName };
+    return [key, Object.entries(all)] as const;
+  });
+  const counts = new Map<string, number>();
+  for (const [name, value] of whole.flatMap(([, axes]) => axes)) {
+    const pair = `${name}\0${value}`;
+    counts.set(pair, (counts.get(pair) ?? 0) + 1);
+  }
+  return new Map(
+    whole.map(([key, axes]) => [
+      key,
+      axesText(Object.fromEntries(axes.filter(([name, value]) => (counts.get(`${name}\0${value}`) ?? 0) < legs.size))),
+    ]),
+  );
+}
