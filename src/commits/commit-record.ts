@@ -16,6 +16,7 @@ const runName = {
   day_number: z.int(),
   pipeline_name: z.string(),
   job_name: z.string(),
+  axes: z.string(),
   run_id: z.string(),
   run_attempt: z.int(),
 };
@@ -180,7 +181,7 @@ function unionOf(asked: readonly AskedResults[]) {
 
 /** Names a run within its commit. */
 export const runKey = (row: Pick<CommitRun, keyof typeof runName>): string =>
-  JSON.stringify([row.day_number, row.pipeline_name, row.job_name, row.run_id, row.run_attempt]);
+  JSON.stringify([row.day_number, row.pipeline_name, row.job_name, row.axes, row.run_id, row.run_attempt]);
 
 /** One for each run, of the rows that its uploads left: as the table merges them. */
 function merged(rows: readonly z.infer<(typeof runs)['row']>[]): CommitRun[] {

@@ -10,7 +10,7 @@ SET param_on_default = [true, false];
 SET param_start_ms = 1795219200000;
 SET param_end_ms = 1795305600000;
 SELECT
-  repository_id, commit_sha, toUInt16(toDate(finished_at, 'UTC')) AS day_number, pipeline_name, job_name, run_id, run_attempt,
+  repository_id, commit_sha, toUInt16(toDate(finished_at, 'UTC')) AS day_number, pipeline_name, job_name, axes, run_id, run_attempt,
   test_id, test_name, status = 'failed' AS is_failed, if(is_failed, toString(execution_id), '') AS id, is_quarantined,
   toUnixTimestamp64Milli(max(finished_at)) AS finished_ms, count() AS executions
 FROM ci.executions
@@ -19,5 +19,5 @@ WHERE repository_id IN {repository_ids: Array(UUID)} AND on_default IN {on_defau
   AND finished_at <= fromUnixTimestamp64Milli({end_ms: Int64}, 'UTC')
   AND commit_sha IN {commits: Array(String)} AND status != 'skipped'
 GROUP BY
-  repository_id, commit_sha, day_number, pipeline_name, job_name, run_id, run_attempt, test_id, test_name, is_failed, id,
+  repository_id, commit_sha, day_number, pipeline_name, job_name, axes, run_id, run_attempt, test_id, test_name, is_failed, id,
   is_quarantined

@@ -4,7 +4,7 @@
 SET param_repository_ids = ['5beeaeba-a982-5c8b-8869-7caf1b9175bf'];
 SET param_commits = ['1111111111111111111111111111111111111111'];
 SELECT
-  repository_id, commit_sha, toUInt16(day) AS day_number, pipeline_name, job_name, run_id, run_attempt, on_default, branch, base_ref,
+  repository_id, commit_sha, toUInt16(day) AS day_number, pipeline_name, job_name, axes, run_id, run_attempt, on_default, branch, base_ref,
   pull_request, job_url, toUnixTimestamp64Milli(first_at) AS started_ms, toUnixTimestamp64Milli(last_at) AS ended_ms,
   passed, failed, skipped, failed_tests
 FROM ci.commit_runs
