@@ -1,6 +1,15 @@
 /** Options that several commands share. */
 import type { Command } from 'commander';
-import { parseOwner, parsePath, parseRepositoryName, parseTime, parseUrl, parseWhole } from './parse.ts';
+import {
+  collectAxis,
+  collectPlace,
+  parseOwner,
+  parsePath,
+  parseRepositoryName,
+  parseTime,
+  parseUrl,
+  parseWhole,
+} from './parse.ts';
 
 /** Where requests go, and how long they may take together. */
 export const withTarget = (command: Command, totalSeconds: number): Command =>
@@ -15,7 +24,9 @@ export const withTarget = (command: Command, totalSeconds: number): Command =>
 export const withRun = (command: Command): Command =>
   command
     .option('--pipeline <name>', 'name of the pipeline (workflow)')
-    .option('--job <name>', 'name of the CI job; give each leg of a matrix its own')
+    .option('--job <name>', 'name of the CI job')
+    .option('--axis <name=value>', 'what differs in this leg of a matrix, such as os=windows; repeatable', collectAxis)
+    .option('--place <name=value>', 'which machine ran it, such as runner=r7; names no leg; repeatable', collectPlace)
     .option('--run-id <id>', "the CI provider's id of this run")
     .option('--run-attempt <number>', 'the attempt of the run', parseWhole)
     .option('--commit <sha>', 'the commit that was tested')

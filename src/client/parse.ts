@@ -1,6 +1,7 @@
 /** Parsers of flags. Each throws commander's error, so a bad value is a usage error (exit code 2). */
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../clock.ts';
+import { AXES_MAX, type Axes, axesRejection } from '../domain/axes.ts';
 import {
   OWNER_LENGTH_MAX,
   ownerSchema,
@@ -39,6 +40,31 @@ export function collectRepositoryName(value: string, before: string[] | undefine
 }
 
 export const collectText = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
+
+/** `os=windows`, each name once. */
+export const collectAxis = (value: string, before: Axes | undefined): Axes =>
+  withPair(value, before, { one: 'axis', many: 'axes', example: 'os=windows' });
+
+export const collectPlace = (value: string, before: Axes | undefined): Axes =>
+  withPair(value, before, { one: 'place', many: 'places', example: 'runner=r7' });
+
+function withPair(
+  text: string,
+  before: Axes = {},
+  { one, many, example }: Record<'one' | 'many' | 'example', string>,
+): Axes {
+  const equals = text.indexOf('=');
+  if (equals < 0) throw new InvalidArgumentError(`Write it as name=value, for example ${example}.`);
+  const [name, value] = [text.slice(0, equals), text.slice(equals + 1)];
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`The ${one} ${name} is given twice.`);
+  if (Object.keys(before).length >= AXES_MAX)
+    throw new InvalidArgumentError(`There may be at most ${AXES_MAX} ${many}.`);
+  const problem = axesRejection({ [name]: value });
+  if (problem !== null) throw new InvalidArgumentError(sentence(problem.replace(/^the axis/, `the ${one}`)));
+  return { ...before, [name]: value };
+}
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 export function parseWhole(value: string): number {
   if (!/^[1-9]\d{0,9}$/.test(value)) throw new InvalidArgumentError('It must be a positive whole number.');

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { ownerSchema, type RepositoryName, repositoryNameSchema } from '../domain/repository-path.ts';
 import { FORMATS } from '../formats/formats.ts';
 import type { Upload } from './upload.ts';
+import { uploadQuerySchema } from './upload-query.ts';
 
 export const PENDING_FOLDER = '.ci-insights/pending';
 
@@ -23,7 +24,7 @@ const pendingSchema = z.object({
   name: repositoryNameSchema,
   file: z.string(),
   address: z.enum(FORMATS.map(({ name }) => name)),
-  query: z.record(z.string(), z.string()),
+  query: uploadQuerySchema,
 });
 
 export interface PendingUpload {

@@ -1,5 +1,6 @@
 /** Where a client's requests go and how it describes the run: flags first, then the environment of the CI provider. */
 import { readFileSync } from 'node:fs';
+import type { Axes } from '../domain/axes.ts';
 import { shortBranch } from '../domain/default-branch.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
@@ -10,6 +11,7 @@ import { parseOwner, parseRepositoryName } from './parse.ts';
 import { NOTHING, type RunInfo, type SubjectFlag } from './run-info.ts';
 import type { Connection } from './service.ts';
 import type { ClientEnvironment } from './settings.ts';
+import { pairsOf, type UploadQuery } from './upload-query.ts';
 
 /** Flags as commander parsed them. */
 export interface TargetFlags {
@@ -22,6 +24,8 @@ export interface TargetFlags {
 export interface RunFlags extends TargetFlags {
   pipeline?: string;
   job?: string;
+  axis?: Axes;
+  place?: Axes;
   runId?: string;
   runAttempt?: number;
   commit?: string;
@@ -38,12 +42,16 @@ export interface RunFlags extends TargetFlags {
 export interface RunTarget {
   pipeline: string;
   job: string;
+  /** They name the leg of the job. */
+  axes: Axes;
+  /** Tells machines apart, and names nothing. */
+  place: Axes;
   commit: string | undefined;
   branch: string | undefined;
   baseBranch: string | undefined;
   run: { id: string; attempt: number };
   /** The parameters of an upload, the same for every report of the job. */
-  query: Record<string, string>;
+  query: UploadQuery;
   /** Begins the names of this job's reports; empty unless the job is split into parts. */
   reportPrefix: string;
   /** Sentences about flags that say something else than the environment. */
@@ -82,6 +90,8 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
   // With --branch alone, the upload is for that branch, whatever event started the job.
   const isOfEnvironment = flags.branch === undefined || flags.pullRequest !== undefined;
   const baseBranch = flags.baseBranch ?? (isOfEnvironment ? run.baseRef : undefined);
+  const axes = flags.axis ?? {};
+  const place = flags.place ?? {};
   const optional = {
     run_attempt: runAttempt,
     commit,
@@ -92,11 +102,15 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     started_at: flags.startedAt,
     job_url: flags.jobUrl ?? run.jobUrl,
   };
-  const query: Record<string, string> = { pipeline_name: pipeline, job_name: job, run_id: runId };
+  const query: Record<string, string | readonly string[]> = { pipeline_name: pipeline, job_name: job, run_id: runId };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);
+  for (const [name, pairs] of Object.entries({ axis: pairsOf(axes), place: pairsOf(place) }))
+    if (pairs !== undefined) query[name] = pairs;
   return {
     pipeline,
     job,
+    axes,
+    place,
     commit,
     branch,
     baseBranch,

@@ -7,6 +7,7 @@ import type { ReportFormat } from '../formats/format.ts';
 import { readReport } from './report-body.ts';
 import type { Receipt, Repository } from './repository.ts';
 import { ServiceError } from './service-error.ts';
+import { searchOf, type UploadQuery } from './upload-query.ts';
 
 export interface UploadResult {
   file: string;
@@ -34,15 +35,15 @@ export interface Upload {
   address: string;
   contentType: string;
   /** Tells the service the run, and the name of the report. */
-  query: Record<string, string>;
+  query: UploadQuery;
 }
 
-export const uploadOf = (
-  format: ReportFormat,
-  query: Record<string, string>,
-  file: string,
-  report: string,
-): Upload => ({ file, address: format.name, contentType: format.mediaTypes[0], query: { ...query, report } });
+export const uploadOf = (format: ReportFormat, query: UploadQuery, file: string, report: string): Upload => ({
+  file,
+  address: format.name,
+  contentType: format.mediaTypes[0],
+  query: { ...query, report },
+});
 
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 2_000;
@@ -75,7 +76,7 @@ export async function uploadBytes(
   waitMsMax: number,
 ): Promise<UploadResult> {
   try {
-    const accepted = await repository.upload(`${address}?${new URLSearchParams(query)}`, contentType, gzipped);
+    const accepted = await repository.upload(`${address}?${searchOf(query)}`, contentType, gzipped);
     const receipt = waitMsMax > 0 ? await untilStored(repository, accepted, waitMsMax) : accepted;
     // Only the first answer says it.
     return { ...resultOf(file, receipt), isCutShort: accepted.is_cut_short };

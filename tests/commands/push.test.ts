@@ -17,6 +17,8 @@ interface Taken {
   path: string;
   type: string | null;
   query: Record<string, string>;
+  axes: string[];
+  places: string[];
   authorization: string | null;
   body: string;
 }
@@ -43,7 +45,9 @@ const server = Bun.serve({
     const body = Buffer.from(Bun.gunzipSync(new Uint8Array(await request.arrayBuffer()))).toString();
     const { pathname: path } = url;
     const [type, authorization] = ['content-type', 'authorization'].map((name) => request.headers.get(name));
-    taken.push({ path, type: type ?? null, query, authorization: authorization ?? null, body });
+    const [axes = [], places = []] = ['axis', 'place'].map((name) => url.searchParams.getAll(name));
+    for (const name of ['axis', 'place']) delete query[name];
+    taken.push({ path, type: type ?? null, query, axes, places, authorization: authorization ?? null, body });
     return Response.json(
       { id: ID, status: 'queued', executions: 4, rejected: 0, rejections: [], warnings: [], ...answer },
       { status: 202 },
@@ -107,6 +111,8 @@ test('a report is sent with the run that the environment describes, and awaited'
         branch: 'main',
         report: 'a.xml',
       },
+      axes: [],
+      places: [],
       authorization: 'Bearer cii_secret',
       body: '<testsuite name="a.xml"/>',
     },
@@ -193,6 +199,28 @@ test('flags override the environment', async () => {
     started_at: '2026-11-21T10:00:00Z',
     report: 'R',
   });
+});
+
+test('axes and places are sent as they are given', async () => {
+  const flags = ['--axis', 'os=windows', '--axis', 'url=http://a=b', '--place', 'runner=r 7'];
+  expect((await push(['a.xml', ...flags])).code).toBe(0);
+  expect(taken).toMatchObject([{ axes: ['os:windows', 'url:http://a=b'], places: ['runner:r 7'] }]);
+});
+
+test.each([
+  [['--axis', 'windows'], 'Write it as name=value, for example os=windows.'],
+  [['--place', 'r7'], 'Write it as name=value, for example runner=r7.'],
+  [['--axis', 'os='], 'The axis "os" is empty.'],
+  [['--place', 'runner='], 'The place "runner" is empty.'],
+  [['--axis', '=windows'], 'The axis "" is empty.'],
+  [['--axis', 'my os=windows'], 'The axis "my os" holds a colon, an equals sign or a space in its name.'],
+  [['--axis', `os=${'x'.repeat(256)}`], 'The axis "os" is longer than 255 characters.'],
+  [['--axis', 'os=windows', '--axis', 'os=linux'], 'The axis os is given twice.'],
+  [Array.from({ length: 17 }, (_, n) => ['--axis', `a${n}=x`]).flat(), 'There may be at most 16 axes.'],
+])('a wrong axis is a usage error that says what is wrong: %p', async (flags, why) => {
+  const { code, err } = await push(['a.xml', ...flags]);
+  expect([code, taken]).toEqual([2, []]);
+  expect(err).toContain(why);
 });
 
 test('the same path in two parts of a split job is two reports', async () => {
@@ -476,7 +504,7 @@ test('push --pending sends what was kept, once, to the repository it was meant f
     keepPending(
       kept,
       { owner: 'acme', name },
-      uploadOf(junit, { run_id: '7' }, 'a.xml', report),
+      uploadOf(junit, { run_id: '7', axis: ['os:windows', 'python:3.13'] }, 'a.xml', report),
       Buffer.from('<testsuite/>'),
     );
   keep('shop', 'first');
@@ -488,7 +516,11 @@ test('push --pending sends what was kept, once, to the repository it was meant f
   const first = await push([], { CIRCLECI: '' }, '--pending=kept');
   expect([first.code, first.out[0]]).toEqual([1, expect.stringContaining('1 report of 3 uploaded')]);
   expect(taken).toMatchObject([
-    { path: '/v1/ci/acme/repositories/shop/junit', query: { run_id: '7', report: 'first' } },
+    {
+      path: '/v1/ci/acme/repositories/shop/junit',
+      query: { run_id: '7', report: 'first' },
+      axes: ['os:windows', 'python:3.13'],
+    },
   ]);
   rmSync(join(kept, 'torn.json'));
   // The job is of another repository, unless it says otherwise.

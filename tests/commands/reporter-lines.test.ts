@@ -80,3 +80,17 @@ test('names the tests that are quarantined on the branch or its base, and the re
 test('warns of an option that contradicts the environment', async () => {
   expect(await linesOf({ branch: 'main' })).toContainEqual(expect.stringContaining('--branch main'));
 });
+
+test('the axes and the place in the configuration are sent with each file; wrong ones are named, and nothing is sent', async () => {
+  const session = new ReporterSession('vitest', junit, { axes: { os: 'windows', node: '22' }, place: { shard: '2' } });
+  session.add('a.test.ts', '<testsuite/>', []);
+  await session.end();
+  const [upload] = asked.filter(({ pathname }) => pathname.endsWith('/junit'));
+  expect(upload?.searchParams.getAll('axis')).toEqual(['os:windows', 'node:22']);
+  expect(upload?.searchParams.getAll('place')).toEqual(['shard:2']);
+  // A configuration in JavaScript may hold anything.
+  for (const axes of [{ 'my os': 'x' }, JSON.parse('{"node":22}')]) {
+    const wrong = new ReporterSession('vitest', junit, { axes });
+    expect(await wrong.end()).toEqual([expect.stringMatching(/nothing is sent. The configuration is wrong: /)]);
+  }
+});

@@ -467,7 +467,8 @@ describe.each(Object.entries(ROWS))('%s', (_name, { env, event, checkout, sent, 
       const named = Object.fromEntries(Object.keys(sent ?? {}).map((name) => [name, query[name] ?? null]));
       expect(named).toEqual(sent ?? {});
       const { branch = '', base_ref: baseRef = '', pull_request = '0' } = query;
-      expect(isOnDefaultBranch({ branch, baseRef, pullRequest: Number(pull_request) }, 'main')).toBe(isMain);
+      const about = { branch: String(branch), baseRef: String(baseRef), pullRequest: Number(pull_request) };
+      expect(isOnDefaultBranch(about, 'main')).toBe(isMain);
       expect(warnings).toEqual([]);
     });
   else

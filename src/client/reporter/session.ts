@@ -4,6 +4,8 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { type Axes, axesRejection, axesSchema } from '../../domain/axes.ts';
+import { UserError } from '../../errors.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { inLog } from '../foreign-text.ts';
 import { count } from '../output.ts';
@@ -30,7 +32,11 @@ export type ReporterOptions = Pick<
   | 'baseBranch'
   | 'defaultBranch'
   | 'jobUrl'
->;
+  | 'place'
+> & {
+  /** What differs in this leg of a matrix, such as `{ os: 'windows' }`. */
+  axes?: Axes;
+};
 
 interface Sending {
   repository: () => Repository;
@@ -115,7 +121,16 @@ function sendingOf(options: ReporterOptions): Sending {
   const { owner, name } = repositoryOf(options, run);
   // The time of a request is its own: tests may run for hours between two of them.
   const repository = () => new Repository(new Service(connection, { totalMs: UPLOAD_MS_MAX }), owner, name);
-  return { repository, target: runTargetOf(options, run) };
+  const { axes = {}, place = {} } = options;
+  for (const map of [axes, place]) requireAxes(map);
+  return { repository, target: runTargetOf({ ...options, axis: axes, place }, run) };
+}
+
+/** Throws a {@link UserError}: the configuration of a runner may hold anything. */
+function requireAxes(map: unknown): void {
+  const read = axesSchema.safeParse(map);
+  const problem = read.success ? axesRejection(read.data) : 'axes and places are names with texts as values';
+  if (problem !== null) throw new UserError(`The configuration is wrong: ${problem}.`);
 }
 
 async function quarantinedIn({ repository, target }: Sending): Promise<ReadonlySet<string>> {
