@@ -36,6 +36,12 @@ export const axisScopeText = (scope: AxisScope): string => JSON.stringify(ordere
 
 export const axisScopeOf = (text: string): StoredAxisScope => axisScopeSchema.parse(JSON.parse(text));
 
+/** For people: `os=linux or windows, python=3.13`. */
+export const axisScopeWords = (scope: AxisScope): string =>
+  Object.entries(scope)
+    .map(([name, values]) => `${name}=${values.join(' or ')}`)
+    .join(', ');
+
 /** Each axis with each of its values. */
 export const axisPairs = (scope: AxisScope | null): [name: string, value: string][] =>
   Object.entries(scope ?? {}).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
