@@ -232,6 +232,7 @@ CREATE TABLE "ci_insights"."quarantines" (
 	"branch" text,
 	"pipeline_name" text,
 	"job_name" text,
+	"axes" text,
 	"failure_ids" uuid[],
 	"narrowing" uuid DEFAULT '00000000-0000-0000-0000-000000000000' NOT NULL,
 	"expires_at" timestamp with time zone,

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../clock.ts';
 import { AXES_MAX, type Axes, axesRejection } from '../domain/axes.ts';
+import { type AxisScope, axisScopeRejection } from '../domain/axis-scope.ts';
 import {
   OWNER_LENGTH_MAX,
   ownerSchema,
@@ -44,6 +45,15 @@ export const collectText = (value: string, before: string[] | undefined): string
 /** `os=windows`, each name once. */
 export const collectAxis = (value: string, before: Axes | undefined): Axes =>
   withPair(value, before, { one: 'axis', many: 'axes', example: 'os=windows' });
+
+/** `os=windows`; the same name again means either value. */
+export function collectAxisValue(text: string, before: AxisScope = {}): AxisScope {
+  const [name = '', value = ''] = Object.entries(collectAxis(text, undefined))[0] ?? [];
+  const scope = { ...before, [name]: [...(Object.hasOwn(before, name) ? (before[name] ?? []) : []), value] };
+  const problem = axisScopeRejection(scope);
+  if (problem !== null) throw new InvalidArgumentError(`It ${problem}.`);
+  return scope;
+}
 
 export const collectPlace = (value: string, before: Axes | undefined): Axes =>
   withPair(value, before, { one: 'place', many: 'places', example: 'runner=r7' });

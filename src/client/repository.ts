@@ -1,6 +1,8 @@
 /** Questions of CI jobs about a repository: one method for each address of the API that the client uses. */
 import { z } from 'zod';
+import type { Axes } from '../domain/axes.ts';
 import type { Service, ServiceRequest } from './service.ts';
+import { pairsOf } from './upload-query.ts';
 
 /** Narrows a request about a job. */
 export interface JobScope {
@@ -9,6 +11,8 @@ export interface JobScope {
   branch: string | undefined;
   /** The branch that a pull request is for. */
   baseBranch: string | undefined;
+  /** Of its leg. */
+  axes: Axes;
 }
 
 /** Narrows a request to one attempt of a job. */
@@ -45,6 +49,7 @@ const quarantineSchema = z.object({
   is_recovered: z.boolean().nullish(),
   pipeline_name: z.string().nullish(),
   job_name: z.string().nullish(),
+  axes: z.record(z.string(), z.array(z.string())).nullish(),
   failure_ids: z.array(z.string()).nullish(),
   expires_at: z.string().nullish(),
   owner: z.string().nullish(),
@@ -117,6 +122,14 @@ const PER_PAGE_MAX = 100;
 /** More quarantines or failures than a job can mean. */
 const PAGES_MAX = 200;
 
+type LegScope = Pick<JobScope, 'pipeline' | 'job' | 'axes'>;
+
+function legQuery({ pipeline, job, axes }: LegScope): URLSearchParams {
+  const query = new URLSearchParams({ pipeline_name: pipeline, job_name: job });
+  for (const pair of pairsOf(axes) ?? []) query.append('axis', pair);
+  return query;
+}
+
 export class Repository {
   constructor(
     readonly service: Service,
@@ -134,35 +147,33 @@ export class Repository {
     return this.ask(`uploads/${id}`, receiptSchema);
   }
 
-  /** The quarantines that cover every failure of their test in this job. */
-  async quarantines({ pipeline, job, branch, baseBranch }: JobScope): Promise<QuarantineRecord[]> {
+  /** The quarantines that cover every failure of their test in this leg of a job. */
+  async quarantines({ branch, baseBranch, ...leg }: JobScope): Promise<QuarantineRecord[]> {
     const branches = [...new Set([branch, baseBranch])].filter((name) => name !== undefined);
     const lists = await Promise.all(
-      (branches.length > 0 ? branches : [undefined]).map((name) => this.#quarantinesOn(name, pipeline, job)),
+      (branches.length > 0 ? branches : [undefined]).map((name) => this.#quarantinesOn(name, leg)),
     );
     return [...new Map(lists.flat().map((record) => [record.id, record])).values()];
   }
 
-  async #quarantinesOn(branch: string | undefined, pipeline: string, job: string): Promise<QuarantineRecord[]> {
-    const query = { pipeline_name: pipeline, job_name: job, ...(branch !== undefined && { branch }) };
+  async #quarantinesOn(branch: string | undefined, leg: LegScope): Promise<QuarantineRecord[]> {
+    const query = legQuery(leg);
+    if (branch !== undefined) query.set('branch', branch);
     const listed = await this.#list(this.path('quarantines'), query, quarantineSchema, 'quarantined_tests');
     return listed.filter(({ branch: only, failure_ids }) => !failure_ids && (branch !== undefined || !only));
   }
 
-  /** The failed tests of this attempt of a job, with verdicts. How another attempt failed does not matter to its result. */
-  failuresOfCommit(commit: string, { pipeline, job, branch, run }: RunScope): Promise<CommitFailure[]> {
-    const query = {
-      pipeline_name: pipeline,
-      job_name: job,
-      run_id: run.id,
-      run_attempt: String(run.attempt),
-      ...(branch !== undefined && { branch }),
-    };
+  /** The failed tests of this attempt in this leg of a job, with verdicts. How others failed does not matter to its result. */
+  failuresOfCommit(commit: string, { branch, run, ...leg }: RunScope): Promise<CommitFailure[]> {
+    const query = legQuery(leg);
+    query.set('run_id', run.id);
+    query.set('run_attempt', String(run.attempt));
+    if (branch !== undefined) query.set('branch', branch);
     const path = this.path(`commits/${encodeURIComponent(commit)}/failures`);
     return this.#list(path, query, commitFailureSchema, 'failures');
   }
 
-  /** Also those that are narrowed to a job or to failures. */
+  /** Also those that are narrowed to a job, axes or failures. */
   allQuarantines(branch: string | undefined): Promise<QuarantineRecord[]> {
     const query = { narrowed: 'include', ...(branch !== undefined && { branch }) };
     return this.#list(this.path('quarantines'), query, quarantineSchema, 'quarantined_tests');

@@ -115,6 +115,7 @@ export const command = open({
 export const quarantineTerms = {
   pipeline_name: maybeName,
   job_name: maybeName,
+  axes: maybe(z.record(name, names)),
   failure_ids: maybe(z.array(z.uuid()).max(LIST_LENGTH_MAX)),
   expires_at: maybeMoment,
   owner: maybeName,

@@ -3,9 +3,10 @@
  *
  * - A failed execution is excused if it failed after the quarantine began, and the quarantine covers it (covers in
  *   quarantine-scope.ts) on the branch of its run or the base of that branch.
- * - A *red run* is an attempt of a CI job on one UTC day in which a test failed. It is *spared* if quarantines excuse every
+ * - A *red run* is an attempt of a leg of a CI job on one UTC day in which a test failed. It is *spared* if quarantines excuse every
  *   failure in it.
  */
+import { axisPairs } from './axis-scope.ts';
 import { branchExpression } from './branch-pattern.ts';
 import type { QuarantineScope } from './quarantine-scope.ts';
 import { DAY_MS } from './time.ts';
@@ -33,25 +34,34 @@ export function countable<Q extends CountedQuarantine>(quarantines: readonly Q[]
   return quarantines.slice(0, Math.min(end < 0 ? EFFECTS_MAX : end, EFFECTS_MAX));
 }
 
-const charactersOf = ({ branch, pipelineName, jobName, failureIds }: QuarantineScope): number =>
+const charactersOf = ({ branch, pipelineName, jobName, axes, failureIds }: QuarantineScope): number =>
   UUID_LENGTH * (2 + (failureIds?.length ?? 0)) +
   (branch?.length ?? 0) +
   (pipelineName?.length ?? 0) +
-  (jobName?.length ?? 0);
+  (jobName?.length ?? 0) +
+  axisPairs(axes).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
 /** Since when failures are counted for a quarantine; milliseconds since the epoch. */
 export const countedSince = ({ createdAt }: Pick<CountedQuarantine, 'createdAt'>, now: number): number =>
   Math.max(createdAt.getTime(), now - EFFECT_DAYS * DAY_MS);
 
 /** Scopes as parallel lists; the place in them, from 1 on, is the number of a quarantine. */
-export const scopeLists = (quarantines: readonly CountedQuarantine[], now: number) => ({
-  since_ms: Math.min(now, ...quarantines.map((one) => countedSince(one, now))),
-  test_ids: quarantines.map(({ testId }) => testId),
-  begun_ms: quarantines.map((one) => countedSince(one, now)),
-  branches: quarantines.map(({ branch }) => (branch === null ? '' : branchExpression(branch))),
-  pipelines: quarantines.map(({ pipelineName }) => pipelineName ?? ''),
-  jobs: quarantines.map(({ jobName }) => jobName ?? ''),
-  failure_ids: quarantines.flatMap(({ failureIds }) => failureIds ?? []),
-  failure_numbers: quarantines.flatMap(({ failureIds }, i) => (failureIds ?? []).map(() => i + 1)),
-  narrowed_test_ids: quarantines.filter(({ failureIds }) => failureIds !== null).map(({ testId }) => testId),
-});
+export function scopeLists(quarantines: readonly CountedQuarantine[], now: number) {
+  const axes = quarantines.flatMap((one, i) =>
+    axisPairs(one.axes).map(([name, value]) => ({ number: i + 1, name, value })),
+  );
+  return {
+    since_ms: Math.min(now, ...quarantines.map((one) => countedSince(one, now))),
+    test_ids: quarantines.map(({ testId }) => testId),
+    begun_ms: quarantines.map((one) => countedSince(one, now)),
+    branches: quarantines.map(({ branch }) => (branch === null ? '' : branchExpression(branch))),
+    pipelines: quarantines.map(({ pipelineName }) => pipelineName ?? ''),
+    jobs: quarantines.map(({ jobName }) => jobName ?? ''),
+    failure_ids: quarantines.flatMap(({ failureIds }) => failureIds ?? []),
+    failure_numbers: quarantines.flatMap(({ failureIds }, i) => (failureIds ?? []).map(() => i + 1)),
+    narrowed_test_ids: quarantines.filter(({ failureIds }) => failureIds !== null).map(({ testId }) => testId),
+    axis_numbers: axes.map(({ number }) => number),
+    axis_names: axes.map(({ name }) => name),
+    axis_values: axes.map(({ value }) => value),
+  };
+}

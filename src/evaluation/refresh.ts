@@ -4,8 +4,8 @@
  *
  *     evidence ─► judgements ─► beginnings ─► quarantines ─► totals ─► records of commits
  *
- * After each step, the kind rests for ten times as long as the step took: a job that is always a day late may not keep a
- * worker busy.
+ * After each step, the kind rests for ten times as long as the step took, a minute at most: a job that is always a day late
+ * may not keep a worker busy.
  */
 
 import { eq } from 'drizzle-orm';
@@ -49,6 +49,8 @@ export interface RefreshDeps {
 /** Totals are read by people; to count a large repository takes seconds. */
 const REST: Readonly<Partial<Record<StaleKind, number>>> = { totals: 30 };
 const REST_TIMES = 10;
+/** On a busy machine a step takes long; what follows from late results is still shown within minutes. */
+const REST_MS_MAX = 60_000;
 
 /** Commits whose evidence is read in one step. */
 const EVIDENCE_AT_ONCE = 200;
@@ -95,7 +97,7 @@ export class Refresh {
   }
 
   #restOf(kind: StaleKind, startedAt: number): number {
-    return this.isHasty ? 0 : (REST[kind] ?? REST_TIMES) * (performance.now() - startedAt);
+    return this.isHasty ? 0 : Math.min((REST[kind] ?? REST_TIMES) * (performance.now() - startedAt), REST_MS_MAX);
   }
 
   /**

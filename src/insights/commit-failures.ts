@@ -10,6 +10,7 @@ import { HEALTHS } from '../domain/status.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {
+  axesParameter,
   branchesParameter,
   cursorParameter,
   enumsParameter,
@@ -135,6 +136,10 @@ export function mountCommitFailures(
         description: 'Only this attempt of the runs: how a job that ran again failed this time.',
         example: 1,
       }),
+      axis: axesParameter({
+        description: 'Only runs of legs with these values of axes, as `name:value`.',
+        example: ['os:windows'],
+      }),
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
@@ -142,7 +147,16 @@ export function mountCommitFailures(
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
       const { verdict: verdicts, pipeline_name: pipelines, job_name: jobs, branch: branches, run_id: runIds } = query;
-      const filters = { commit: path.commit_sha, pipelines, jobs, branches, runIds, runAttempt: query.run_attempt };
+      const axes = query.axis ?? {};
+      const filters = {
+        commit: path.commit_sha,
+        pipelines,
+        jobs,
+        branches,
+        runIds,
+        runAttempt: query.run_attempt,
+        axes,
+      };
       const repository = await deps.repositories.find(path.owner, path.repository);
       const found = repository
         ? await readCommitFailures(deps, repository, filters, signal)

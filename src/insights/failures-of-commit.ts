@@ -1,6 +1,8 @@
 /** Failed tests of a commit, with a verdict on each: few statements, then pure rules. */
 
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
+import { type Axes, axesOf } from '../domain/axes.ts';
+import { axisValue } from '../domain/axis-scope.ts';
 import {
   COMMIT_VERDICTS,
   type CommitVerdict,
@@ -30,6 +32,8 @@ export interface CommitFilters {
   /** Ids of runs, as the CI provider names them. */
   runIds: readonly string[];
   runAttempt: number | undefined;
+  /** Of their legs. */
+  axes: Axes;
 }
 
 /** A test that failed on a commit in a leg of a CI job. */
@@ -68,7 +72,7 @@ export interface CommitFailures {
 export async function readCommitFailures(
   deps: InsightsDeps & { commits: Commits; evidence: FailureEvidence },
   repository: Repository,
-  { commit, pipelines, jobs, branches, runIds, runAttempt }: CommitFilters,
+  { commit, pipelines, jobs, branches, runIds, runAttempt, axes }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
   const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
@@ -79,7 +83,8 @@ export async function readCommitFailures(
       isAmong(run.job_name, jobs) &&
       isAmong(run.branch, branches) &&
       isAmong(run.run_id, runIds) &&
-      (runAttempt === undefined || run.run_attempt === runAttempt),
+      (runAttempt === undefined || run.run_attempt === runAttempt) &&
+      hasAxes(run.axes, axes),
   );
   const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs, failures: [] };
@@ -172,13 +177,15 @@ function judged(
   const run = runs.get(runKey(shownResult));
   if (!run) return undefined;
   const branches = [run.branch, run.base_ref].filter((branch) => branch !== '');
-  const covering = (failureId: string | null) =>
+  const covering = (axes: string, failureId: string | null) =>
     quarantines
       .get(testId)
-      ?.find((one) => branches.some((branch) => covers(one, { branch, pipelineName, jobName, failureId })));
-  // One that is narrowed to failure groups leaves the others of the same test.
-  const isCovered = seen.every(({ group }) => covering(group[0]?.failure.id ?? null) !== undefined);
-  const quarantine = isCovered ? covering(shown?.failure.id ?? null) : undefined;
+      ?.find((one) => branches.some((branch) => covers(one, { branch, pipelineName, jobName, axes, failureId })));
+  // One that is narrowed to axes or failure groups leaves the other failures of the same test.
+  const isCovered = failed.every(({ axes, failures }) =>
+    (failures.length > 0 ? failures.map(({ id }) => id) : [null]).every((id) => covering(axes, id) !== undefined),
+  );
+  const quarantine = isCovered ? covering(shownResult.axes, shown?.failure.id ?? null) : undefined;
   return {
     verdict: commitVerdict({
       isQuarantined: quarantine !== undefined || failed.every(({ is_quarantined }) => is_quarantined),
@@ -212,6 +219,14 @@ function isOutage(run: CommitRun, results: readonly CommitResult[], tests: Found
   const failed = results.filter(({ test_id, is_failed }) => is_failed && isHealthy(test_id));
   const healthyTests = new Set(failed.map(({ test_id }) => test_id)).size;
   return isTroubledOffDefault({ passed: run.passed, failedHealthy: failed.length, healthyTests });
+}
+
+/** Whether a leg has each of these values; it may tell more, such as the browser of a part of its tests. */
+function hasAxes(leg: string, wanted: Axes): boolean {
+  const entries = Object.entries(wanted);
+  if (entries.length === 0) return true;
+  const axes = axesOf(leg);
+  return entries.every(([name, value]) => axisValue(axes, name) === value);
 }
 
 const placeKey = (row: CommitResult): string => JSON.stringify([row.test_id, row.pipeline_name, row.job_name]);

@@ -20,7 +20,7 @@ export type Quarantine = Omit<
 /** Terms that may be agreed on a quarantine, and changed later. */
 export type QuarantineTerms = Pick<
   Quarantine,
-  'pipelineName' | 'jobName' | 'failureIds' | 'expiresAt' | 'owner' | 'ticketUrl'
+  'pipelineName' | 'jobName' | 'axes' | 'failureIds' | 'expiresAt' | 'owner' | 'ticketUrl'
 >;
 
 /** Who changes something. */
@@ -41,6 +41,7 @@ export const columns = {
   branch: quarantines.branch,
   pipelineName: quarantines.pipelineName,
   jobName: quarantines.jobName,
+  axes: quarantines.axes,
   failureIds: quarantines.failureIds,
   expiresAt: quarantines.expiresAt,
   owner: quarantines.owner,
@@ -55,9 +56,10 @@ export const isOpen = isNull(quarantines.removedAt);
 export const isInForce = and(isOpen, or(isNull(quarantines.expiresAt), gt(quarantines.expiresAt, sql`now()`)));
 
 /** The terms as records and events show them. */
-export const termsOf = ({ pipelineName, jobName, failureIds, expiresAt, owner, ticketUrl }: QuarantineTerms) => ({
+export const termsOf = ({ pipelineName, jobName, axes, failureIds, expiresAt, owner, ticketUrl }: QuarantineTerms) => ({
   pipeline_name: pipelineName,
   job_name: jobName,
+  axes,
   failure_ids: failureIds,
   expires_at: expiresAt?.toISOString() ?? null,
   owner,

@@ -19,9 +19,9 @@ export class NoRoomForQuarantine extends Error {
 
 /** An identifier of a failure group, in an answer. */
 const FAILURE_ID_BYTES = 40;
-const { testName, reason, branch, pipelineName, jobName, owner, ticketUrl, failureIds } = quarantines;
+const { testName, reason, branch, pipelineName, jobName, axes, owner, ticketUrl, failureIds } = quarantines;
 const bytesOf = sql`${sql.join(
-  [testName, reason, branch, pipelineName, jobName, owner, ticketUrl].map(
+  [testName, reason, branch, pipelineName, jobName, axes, owner, ticketUrl].map(
     (text) => sql`coalesce(octet_length(${text}), 0)`,
   ),
   sql` + `,

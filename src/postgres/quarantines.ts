@@ -149,7 +149,7 @@ export class QuarantineStore {
     by: NamedActor,
   ): Promise<Quarantine | undefined> {
     const now = this.clock.now();
-    const { pipelineName = null, jobName = null, failureIds = null } = wanted;
+    const { pipelineName = null, jobName = null, axes = null, failureIds = null } = wanted;
     const row = {
       ...wanted,
       id: uuid7(),
@@ -157,7 +157,7 @@ export class QuarantineStore {
       testId: testIdOf(repositoryId, wanted.testName),
       createdAt: new Date(now),
       actor: by.name,
-      narrowing: narrowingOf({ pipelineName, jobName, failureIds }),
+      narrowing: narrowingOf({ pipelineName, jobName, axes, failureIds }),
     };
     // One that has ended, but that no worker has removed yet, must not stand in the way.
     await endDue(tx, repositoryId, row.testId);

@@ -15,6 +15,7 @@
  * A process never serves an older list of a repository after a newer one, in whatever order PostgreSQL answers.
  */
 import { LRUCache } from 'lru-cache';
+import { axisScopeText } from '../domain/axis-scope.ts';
 import type { EncodedBody } from '../http/reply.ts';
 import type { Notifications } from '../postgres/notifications.ts';
 import { QUARANTINES_CHANNEL, type Quarantine } from '../postgres/quarantine-records.ts';
@@ -194,8 +195,9 @@ function weightOf({ list }: Entry): number {
 }
 
 function weightOfOne({ failureIds, ...quarantine }: Quarantine): number {
-  const { testName, reason, branch, pipelineName, jobName, owner, ticketUrl, actor } = quarantine;
-  const texts = [testName, reason, branch, pipelineName, jobName, owner, ticketUrl, actor];
+  const { testName, reason, branch, pipelineName, jobName, axes, owner, ticketUrl, actor } = quarantine;
+  const legs = axes && axisScopeText(axes);
+  const texts = [testName, reason, branch, pipelineName, jobName, legs, owner, ticketUrl, actor];
   const characters = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   return characters * CHARACTER_WEIGHT + (failureIds?.length ?? 0) * FAILURE_ID_WEIGHT + ENTRY_WEIGHT;
 }

@@ -1,5 +1,6 @@
 /** The quarantine operations, and the check that older clients use. */
 import type { AnyElysia } from 'elysia';
+import { coversAxes } from '../domain/axis-scope.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { CHECK_BODY_BYTES_MAX } from '../domain/limits.ts';
@@ -81,6 +82,7 @@ const filtersOf = (asked: ListQuery): QuarantineFilters => ({
   branch: asked.branch,
   pipelineName: asked.pipeline_name,
   jobName: asked.job_name,
+  axes: asked.axis ?? {},
   readsNarrowings: asked.narrowed === 'include',
   testId: asked.test_id,
   source: asked.source,
@@ -100,7 +102,7 @@ function mountList(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     tag: TAG,
     summary: 'List quarantined tests',
     description:
-      'In order of creation. With `per_page` in pages; without it the whole list in one response with `per_page: null`, which is kept for older clients. A quarantine that is narrowed to a pipeline, a CI job or failure groups is shown only to those that know: who names its pipeline and CI job, or sends `narrowed=include`.',
+      'In order of creation. With `per_page` in pages; without it the whole list in one response with `per_page: null`, which is kept for older clients. A quarantine that is narrowed to a pipeline, a CI job, axes or failure groups is shown only to those that know: who names its pipeline, CI job and axes, or sends `narrowed=include`.',
     access: 'read',
     isRateLimited: false,
     params: schemas.repositoryPath,
@@ -143,7 +145,7 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     tag: TAG,
     summary: 'Mark a test as quarantined',
     description:
-      'On one branch, on the branches that match a pattern, or on all; possibly only in a pipeline, in a CI job, or for some of its failure groups; possibly for a time. A test that was never seen may be quarantined. A branch may be written with `refs/heads/`, as uploads may. 422 if it would be too much beside the others of the repository (limits of requests). 409 if the test is already quarantined for the same branch, pipeline, CI job and failure groups.',
+      'On one branch, on the branches that match a pattern, or on all; possibly only in a pipeline, in a CI job, on some axes, or for some of its failure groups; possibly for a time. A test that was never seen may be quarantined. A branch may be written with `refs/heads/`, as uploads may. 422 if it would be too much beside the others of the repository (limits of requests). 409 if the test is already quarantined for the same branch, pipeline, CI job, axes and failure groups.',
     access: 'quarantine',
     params: schemas.repositoryPath,
     body: schemas.createBody,
@@ -196,7 +198,7 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     tag: TAG,
     summary: 'Change the terms of a quarantine',
     description:
-      'Until when it lasts, whose it is, and what it is narrowed to. What the body leaves out stays as it is; null removes it. Test, reason and branch stay: they are what was quarantined, and why. 409 if another quarantine of the test is for the same branch, pipeline, CI job and failure groups.',
+      'Until when it lasts, whose it is, and what it is narrowed to. What the body leaves out stays as it is; null removes it. Test, reason and branch stay: they are what was quarantined, and why. 409 if another quarantine of the test is for the same branch, pipeline, CI job, axes and failure groups.',
     access: 'quarantine',
     params: schemas.quarantinePath,
     body: schemas.updateBody,
@@ -213,7 +215,9 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
           .catch(noRoom));
       if (!updated) throw unknownQuarantine();
       if (updated === 'taken')
-        throw conflict('Another quarantine of this test is for the same branch, pipeline, CI job and failure groups.');
+        throw conflict(
+          'Another quarantine of this test is for the same branch, pipeline, CI job, axes and failure groups.',
+        );
       return { body: schemas.quarantineJson(updated) };
     },
   });
@@ -265,11 +269,13 @@ function mountCheck(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
     responses: {
       200: { description: 'The names, split by whether they are quarantined.', schema: schemas.checkedSchema },
     },
-    handle: async ({ params: path, body: { tests_names: names, branch } }) => {
+    handle: async ({ params: path, body: { tests_names: names, branch, axes } }) => {
       const list = await listOf(deps, path);
       const applies = branch === null ? (scope: Quarantine) => scope.branch === null : branchTest(branch);
-      // These clients excuse every failure of a name.
-      const applying = list.quarantines.filter((quarantine) => !isNarrowed(quarantine) && applies(quarantine));
+      // These clients excuse every failure of a name in their leg.
+      const isOfLeg = (one: Quarantine): boolean =>
+        !isNarrowed({ ...one, axes: null }) && (one.axes === null || coversAxes(one.axes, axes ?? {}));
+      const applying = list.quarantines.filter((quarantine) => isOfLeg(quarantine) && applies(quarantine));
       const quarantined = new Set(applying.map(({ testName }) => testName));
       return {
         body: {

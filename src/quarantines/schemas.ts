@@ -1,6 +1,8 @@
 /** The input and output of the quarantine operations. */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
+import { AXES_MAX, axesRejection, axesSchema } from '../domain/axes.ts';
+import { AXIS_VALUES_MAX, axisScopeRejection, axisScopeSchema, orderedAxisScope } from '../domain/axis-scope.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import {
   CHECKED_NAMES_MAX,
@@ -15,6 +17,7 @@ import { formatMoment, parseMoment } from '../domain/moment.ts';
 import { QUARANTINE_SOURCES } from '../domain/quarantine-rules.ts';
 import { orderedFailureIds } from '../domain/quarantine-scope.ts';
 import {
+  axesParameter,
   branchParameter,
   cursorParameter,
   enumParameter,
@@ -51,9 +54,14 @@ export const listQuery = {
     description: 'The CI job that asks: those narrowed to it are included, those narrowed to another one are left out.',
     example: 'unit',
   }),
+  axis: axesParameter({
+    description:
+      'An axis of the leg that asks, as `name:value`: those narrowed to it are included, those narrowed to another value of it are left out.',
+    example: ['os:windows'],
+  }),
   narrowed: enumParameter(['exclude', 'include'], {
     description:
-      'Whether to include quarantines narrowed to a pipeline or CI job that the request does not name, or to failure groups. Ask for them only if you compare `pipeline_name`, `job_name` and `failure_ids` of each: otherwise you would excuse more than was asked for.',
+      'Whether to include quarantines narrowed to a pipeline, a CI job or an axis that the request does not name, or to failure groups. Ask for them only if you compare `pipeline_name`, `job_name`, `axes` and `failure_ids` of each: otherwise you would excuse more than was asked for.',
     default: 'exclude',
   }),
   test_id: uuidParameter({ description: 'Only quarantines of this test.', example: TEST_ID_EXAMPLE }),
@@ -93,6 +101,14 @@ const failureIds = z
   .max(QUARANTINE_FAILURES_MAX, { error: REQUEST_LIMITS.QUARANTINE_FAILURES_MAX.sentence() })
   .transform(orderedFailureIds);
 
+const AXES_EXAMPLE = { os: ['windows'] };
+const axes = axisScopeSchema
+  .superRefine((scope, context) => {
+    const problem = axisScopeRejection(scope);
+    if (problem) context.addIssue({ code: 'custom', message: problem });
+  })
+  .transform(orderedAxisScope);
+
 /** Terms of a quarantine, which may be changed later. */
 const terms = {
   pipeline_name: text(1, NAME_LENGTH_MAX)
@@ -101,6 +117,10 @@ const terms = {
   job_name: text(1, NAME_LENGTH_MAX)
     .nullish()
     .meta({ description: 'Only in this CI job. Null: in every one', example: 'unit' }),
+  axes: axes.nullish().meta({
+    description: `Only in legs with one of these values of each axis: at most ${AXES_MAX} axes with ${AXIS_VALUES_MAX} values each. A leg that does not tell the axis is not covered. Null: in every leg`,
+    example: AXES_EXAMPLE,
+  }),
   failure_ids: failureIds.nullish().meta({
     description:
       'Only while the test fails in one of these ways: ids of failure groups, as `…/tests/{test_id}/failures` lists them. Null: for every failure',
@@ -148,6 +168,7 @@ export function termsIn(body: z.output<typeof updateBody>): Partial<QuarantineTe
   const named = {
     pipelineName: body.pipeline_name,
     jobName: body.job_name,
+    axes: body.axes,
     failureIds: body.failure_ids,
     expiresAt: body.expires_at,
     owner: body.owner,
@@ -173,6 +194,16 @@ export const checkBody = z.object({
     description: 'The branch under test. Null or absent: only quarantines for every branch',
     example: 'main',
   }),
+  axes: axesSchema
+    .superRefine((leg, context) => {
+      const problem = axesRejection(leg);
+      if (problem) context.addIssue({ code: 'custom', message: problem });
+    })
+    .nullish()
+    .meta({
+      description: 'The axes of the leg under test. Null or absent: no quarantine that is narrowed to axes',
+      example: { os: 'windows' },
+    }),
 });
 
 export const CHECK_EXAMPLE = { tests_names: [NAME_EXAMPLE, 'Cart > is empty'], branch: 'main' };
@@ -203,6 +234,9 @@ export const quarantineSchema = z
       .string()
       .nullable()
       .meta({ description: 'The only CI job that it is for; null: every one', example: 'unit' }),
+    axes: axisScopeSchema
+      .nullable()
+      .meta({ description: 'The only values of axes that it is for; null: every leg', example: null }),
     failure_ids: z
       .array(z.guid())
       .nullable()

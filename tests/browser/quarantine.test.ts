@@ -51,11 +51,17 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       await dialog.getByLabel('Why').fill('slow mail server');
       await dialog.getByLabel('Branch or pattern').fill('release/*');
       await dialog.getByLabel('Where').selectOption('CI · e2e');
+      await dialog.getByLabel('Axes').fill('windows');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.getByRole('alert').getByText('Write axes as name=value').waitFor();
+      await dialog.getByLabel('Axes').fill('os=windows, python=3.13, os=linux');
       await dialog.getByLabel('Only some failure groups').press('Space');
       await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
       await dialog.getByRole('alert').getByText('Choose at least one failure group').waitFor();
       await dialog.getByRole('checkbox', { name: 'no such key' }).press('Space');
-      await excused.getByText('1 failure group in the CI job e2e of CI, on release/*:').waitFor();
+      await excused
+        .getByText('1 failure group in the CI job e2e of CI, where os=windows or linux, python=3.13, on release/*:')
+        .waitFor();
       await excused.getByText('Every other failure of the test still counts').waitFor();
       expect(await violationsOn(page)).toEqual([]);
       await dialog.getByLabel('Until').selectOption('It is released');
@@ -66,7 +72,14 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       await section.getByText('excused nothing yet').waitFor();
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Quarantine …');
       expect(await listed()).toMatchObject([
-        { reason: 'slow mail server', branch: 'release/*', pipeline_name: 'CI', job_name: 'e2e', expires_at: null },
+        {
+          reason: 'slow mail server',
+          branch: 'release/*',
+          pipeline_name: 'CI',
+          job_name: 'e2e',
+          expires_at: null,
+          axes: { os: ['linux', 'windows'], python: ['3.13'] },
+        },
       ]);
       expect((await listed())[0]?.failure_ids).toHaveLength(1);
 
@@ -99,7 +112,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
     // PostgreSQL compares ends with its own clock.
     const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
     await quarantine('one', { owner: 'team-b', expiresAt: inHours(12) });
-    await quarantine('two', { owner: 'team-a', expiresAt: inHours(24 * 20) });
+    await quarantine('two', { owner: 'team-a', axes: { os: ['windows', 'linux'] }, expiresAt: inHours(24 * 20) });
     const recovered = await quarantine('three', { owner: 'team-a' });
     await quarantine('never ran');
     fixture.stores.clock.set(TEST_NOW);
@@ -114,6 +127,11 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       const first = page.getByRole('listitem').filter({ hasText: 'one is slow' });
       await first.getByText('excused 1 failure, spared 1 of 1 red run').waitFor();
       await first.locator(`time[datetime="${new Date(at(48)).toISOString()}"]`).waitFor();
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: 'two is slow' })
+        .getByText('only where os=linux or windows')
+        .waitFor();
       await page.getByRole('listitem').filter({ hasText: 'never ran' }).getByText('excused nothing yet').waitFor();
       await page.getByLabel('Grouped').selectOption('By owner');
       await page.waitForURL(/group=owner/);

@@ -128,6 +128,36 @@ test('a second attempt that fails only as quarantined passes, whatever the first
   expect([second.code, second.stdout]).toEqual([0, expect.stringContaining('  quarantined     shop.pays')]);
 });
 
+test('a quarantine for one leg excuses its failures there, and in no other leg of the same run', async () => {
+  const name = await shopWithHistory();
+  const own = mkdtempSync(join(folder, 'legs-'));
+  const job = gateJobs(service, name, own);
+  await service.quarantine(name, `shop.${NEW.name}`, { axes: { os: ['windows'] } });
+  const env = { GITHUB_SHA: 'legs', GITHUB_RUN_ID: '4712' };
+  const leg = (...axes: string[]) =>
+    job({ rows: [NEW, pass('browses 1')], env, args: axes.flatMap((axis) => ['--axis', axis]) });
+  const linux = await leg('os=linux', 'python=3.13');
+  expect([linux.code, linux.stdout]).toEqual([7, expect.stringContaining('  new             shop.adds tax')]);
+  const windows = await leg('os=windows', 'python=3.13');
+  expect([windows.code, windows.stdout]).toEqual([0, expect.stringContaining('  quarantined     shop.adds tax')]);
+  // The other leg has failed in the same way meanwhile, and a job that does not tell its leg is excused by no narrowing.
+  expect((await leg('os=linux', 'python=3.12')).code).toBe(7);
+  expect((await job({ rows: [NEW], env: { GITHUB_SHA: 'untold' } })).code).toBe(7);
+});
+
+test('without a verdict, a gate goes by the quarantines of its leg alone', async () => {
+  const name = await shopWithHistory();
+  const own = mkdtempSync(join(folder, 'unstored-'));
+  const job = gateJobs(service, name, own);
+  await service.quarantine(name, `shop.${NEW.name}`, { axes: { os: ['windows'] } });
+  const unread = { GITHUB_SHA: undefined, GITHUB_EVENT_NAME: 'workflow_dispatch' };
+  for (const [os, code] of [
+    ['linux', 7],
+    ['windows', 0],
+  ] as const)
+    expect((await job({ rows: [NEW], env: unread, args: ['--axis', `os=${os}`] })).code).toBe(code);
+});
+
 test('no text of a report commands the runner, whichever provider runs the job', async () => {
   const hostile = '  ::stop-commands::x\n##vso[task.complete]y ##teamcity[z \u001b[2J\u202e --- +++';
   const rows = [fail(hostile.replaceAll('\n', ' ').replaceAll('\u001b', ' '), hostile)];

@@ -45,6 +45,7 @@ test('a quarantine is added with an end and someone responsible, listed, removed
     'times out',
     '--branch',
     'release/*',
+    ...['--axis', 'os=windows', '--axis', 'python=3.13', '--axis', 'os=linux'],
     '--expires',
     '14d',
     '--responsible',
@@ -57,10 +58,12 @@ test('a quarantine is added with an end and someone responsible, listed, removed
       test_name: FLAKY_NAME,
       owner: 'team-checkout',
       branch: 'release/*',
+      axes: { os: ['linux', 'windows'], python: ['3.13'] },
       expires_at: expect.any(String),
     }),
   );
-  expect((await ask(['quarantine', 'list'])).stdout).toContain('team-checkout');
+  const shown = (await ask(['quarantine', 'list'])).stdout;
+  for (const part of ['team-checkout', 'os=linux or windows, python=3.13']) expect(shown).toContain(part);
   expect((await ask(['quarantine', 'remove', FLAKY_NAME])).stdout).toBe('Ended 1 quarantine.\n');
   expect((await ask(['quarantine', 'list'])).stdout).not.toContain('team-checkout');
   const service = await sharedService();

@@ -164,6 +164,50 @@ describe('verdicts', () => {
   });
 });
 
+describe('on two legs of one run', () => {
+  const legs = { branch: 'feature/legs', commit: 'legs', run_id: 'legs' };
+  let fixture: InsightsFixture;
+  const failuresIn = (query: string) =>
+    insights.app.get<Failures>(`${fixture.base}/commits/legs/failures?per_page=100${query}`);
+  const quarantine = async (testName: string, terms: object): Promise<void> => {
+    const body = JSON.stringify({ test_name: testName, reason: 'known', ...terms });
+    const headers = { 'content-type': 'application/json' };
+    const response = await insights.app.request(`${fixture.base}/quarantines`, { method: 'POST', headers, body });
+    expect(response.status).toBe(201);
+  };
+  const namesOf = async (query: string) =>
+    Object.fromEntries((await failuresIn(query)).failures.map((one) => [one.test_name, one.verdict]));
+  beforeAll(async () => {
+    fixture = insights.fixture.another();
+    const rows = [failing('both', 'x', 5), failing('no details', 'x', 5, { failures: [] }), ...beside(5)];
+    await fixture.ingest(
+      fixture.run([...rows, failing('windows', 'x', 5)], { ...legs, axes: { os: 'windows', arch: 'x64' } }),
+      fixture.run([...rows, passing('windows', 5)], { ...legs, axes: { os: 'linux', arch: 'x64' } }),
+    );
+    for (const name of ['both', 'windows', 'no details']) await quarantine(name, { axes: { os: ['windows'] } });
+  });
+
+  test('a quarantine of one leg excuses what failed in it alone', async () => {
+    expect(await namesOf('')).toEqual({ both: 'new', windows: 'quarantined', 'no details': 'new' });
+  });
+
+  test('those of one leg are judged by it, and count its runs', async () => {
+    expect(await namesOf('&axis=os:windows')).toEqual({
+      both: 'quarantined',
+      windows: 'quarantined',
+      'no details': 'quarantined',
+    });
+    expect(await namesOf('&axis=os:linux&axis=arch:x64')).toEqual({ both: 'new', 'no details': 'new' });
+    expect(await failuresIn('&axis=os:linux')).toMatchObject({ runs: 1, total: 2 });
+    expect(await failuresIn('&axis=os:macos')).toMatchObject({ runs: 0, total: 0 });
+  });
+
+  test('one for each leg excuses both', async () => {
+    await quarantine('both', { axes: { os: ['linux'] } });
+    expect(await namesOf('')).toEqual({ both: 'quarantined', windows: 'quarantined', 'no details': 'new' });
+  });
+});
+
 describe('a failure', () => {
   test('names its run and job, and carries the evidence', async () => {
     const [first] = (await failuresOf('pr1', '?verdict=known_flaky')).failures;

@@ -1,6 +1,7 @@
 /** Effects of quarantines, counted by the service and by the rule that decides what a quarantine covers. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { type Axes, axesText } from '../../src/domain/axes.ts';
 import { FINGERPRINT_VERSION, normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { covers } from '../../src/domain/quarantine-scope.ts';
@@ -26,6 +27,7 @@ const BRANCHES = ['main', 'release/1', 'release/1/fix', 'feature(a+b)'];
 const MESSAGES = ['timed out', 'no such key'];
 const PIPELINES = ['CI', 'nightly'];
 const JOBS = ['unit', 'e2e'];
+const LEGS: (Axes | undefined)[] = [undefined, { os: 'windows' }, { os: 'linux', 'a"b"ü': 'x' }, { 'a"b"ü': 'x' }];
 
 const failing = (name: string, hoursAgo: number, ...messages: string[]) => ({
   name,
@@ -40,6 +42,7 @@ interface RandomRun {
   base: string | null;
   pipeline: string;
   job: string;
+  axes: Axes | undefined;
   /** Each failed, with these messages in its attempts. */
   failed: { name: string; messages: string[] }[];
 }
@@ -50,6 +53,7 @@ const runs = fc.sample(
     base: fc.constantFrom('main', 'release/1', null),
     pipeline: fc.constantFrom(...PIPELINES),
     job: fc.constantFrom(...JOBS),
+    axes: fc.constantFrom(...LEGS),
     failed: fc.array(
       fc.record({
         name: fc.constantFrom(...TESTS),
@@ -63,13 +67,13 @@ const runs = fc.sample(
 
 async function fill(fixture: InsightsFixture): Promise<void> {
   await fixture.ingest(
-    ...runs.map(({ hoursAgo, branch, base, pipeline, job, failed }) =>
+    ...runs.map(({ hoursAgo, branch, base, pipeline, job, axes, failed }) =>
       fixture.run(
         [
           { name: 'steady', at: at(hoursAgo) },
           ...failed.map(({ name, messages }) => failing(name, hoursAgo, ...messages)),
         ],
-        { branch, base_ref: base, pipeline_name: pipeline, job_name: job },
+        { branch, base_ref: base, pipeline_name: pipeline, job_name: job, ...(axes && { axes }) },
       ),
     ),
   );
@@ -86,7 +90,14 @@ const groupOf = (fixture: InsightsFixture, name: string, message: string): strin
   failureIdOf(testIdOf(fixture.id, name), FINGERPRINT_VERSION, 'Error', normaliseMessage(message));
 const effectsOf = (fixture: InsightsFixture) => insights.app.get<Effects>(`${fixture.base}/quarantine-effects`);
 
-type Scope = Partial<Pick<Quarantine, 'branch' | 'pipelineName' | 'jobName' | 'failureIds'>>;
+const SCOPES: Quarantine['axes'][] = [
+  null,
+  { os: ['windows'] },
+  { os: ['linux', 'windows'] },
+  { 'a"b"ü': ['x'], os: ['linux'] },
+];
+
+type Scope = Partial<Pick<Quarantine, 'branch' | 'pipelineName' | 'jobName' | 'axes' | 'failureIds'>>;
 
 async function quarantine(
   fixture: InsightsFixture,
@@ -106,7 +117,7 @@ async function quarantine(
 const excusedIn = (run: RandomRun, quarantines: readonly Quarantine[]): Quarantine[][] =>
   run.failed.map(({ name, messages }) => {
     const failureId = groupOf(insights.fixture, name, messages.at(-1) ?? '');
-    const place = { pipelineName: run.pipeline, jobName: run.job, failureId };
+    const place = { pipelineName: run.pipeline, jobName: run.job, axes: axesText(run.axes), failureId };
     const branches = [run.branch, run.base].filter((one) => one !== null);
     return quarantines.filter(
       (one) =>
@@ -137,6 +148,7 @@ describe('the effects of quarantines', () => {
       branch: fc.constantFrom(null, 'main', 'release/*', 'release/**', 'feature(?+b)', '*'),
       pipelineName: fc.constantFrom(null, null, ...PIPELINES),
       jobName: fc.constantFrom(null, null, ...JOBS),
+      axes: fc.constantFrom(null, ...SCOPES),
       messages: fc.constantFrom(null, null, ['timed out'], MESSAGES),
     });
     let spared = 0;
@@ -188,6 +200,21 @@ describe('the effects of quarantines', () => {
     ] as never);
     await store.remove(fixture.id, a?.id ?? '', { name: 'ann', actor: null });
     expect((await effectsOf(fixture)).effects).toMatchObject([{ red_runs: 2, spared_runs: 0 }] as never);
+  });
+
+  test('are those of its legs alone, and spare the other legs nothing', async () => {
+    const fixture = insights.fixture.another();
+    const legOf = (os: string) => fixture.run([failing('a', 8, 'x')], { run_id: 'same', commit: 'same', axes: { os } });
+    await fixture.ingest(legOf('windows'), legOf('linux'), fixture.run([failing('a', 7, 'x')]));
+    await quarantine(fixture, 'a', 20, { axes: { os: ['windows'] } });
+    expect((await effectsOf(fixture)).effects).toMatchObject([
+      { failed_executions: 1, red_runs: 1, spared_runs: 1 },
+    ] as never);
+    await quarantine(fixture, 'a', 20);
+    expect((await effectsOf(fixture)).effects).toMatchObject([
+      { failed_executions: 1, red_runs: 1, spared_runs: 1 },
+      { failed_executions: 3, red_runs: 3, spared_runs: 3 },
+    ] as never);
   });
 
   test('are counted for ninety days, and are none where nothing is quarantined or nothing was sent', async () => {

@@ -8,6 +8,7 @@ const LATER = '2099-12-24T18:00:00.000Z';
 const TERMS = {
   pipeline_name: 'CI',
   job_name: 'unit',
+  axes: { browser: ['firefox', 'webkit'], os: ['windows'] },
   failure_ids: [GROUP, OTHER],
   expires_at: LATER,
   owner: 'team-checkout',
@@ -16,6 +17,7 @@ const TERMS = {
 const NO_TERMS = {
   pipeline_name: null,
   job_name: null,
+  axes: null,
   failure_ids: null,
   expires_at: null,
   owner: null,
@@ -45,10 +47,11 @@ function freshRepository() {
 }
 
 describe('terms', () => {
-  test('come back as they were sent, with failure groups in order', async () => {
+  test('come back as they were sent, with axes and failure groups in order', async () => {
     const { create, base } = freshRepository();
     const failure_ids = [OTHER.toUpperCase(), GROUP, OTHER];
-    const id = await create({ ...TERMS, failure_ids, expires_at: '2099-12-24T19:00+01:00' });
+    const axes = { os: ['windows', 'windows'], browser: ['webkit', 'firefox'] };
+    const id = await create({ ...TERMS, axes, failure_ids, expires_at: '2099-12-24T19:00+01:00' });
     expect(await app.get(`${base}/${id}`)).toMatchObject(TERMS);
   });
 
@@ -70,6 +73,14 @@ describe('terms', () => {
     ['an owner that is too long', { owner: 'x'.repeat(256) }, 'owner'],
     ['an empty pipeline', { pipeline_name: '' }, 'pipeline_name'],
     ['a job that is too long', { job_name: 'x'.repeat(256) }, 'job_name'],
+    ['no axis', { axes: {} }, 'axes'],
+    ['an axis without values', { axes: { os: [] } }, 'axes'],
+    ['17 axes', { axes: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`a${i}`, ['x']])) }, 'axes'],
+    ['17 values of an axis', { axes: { os: Array.from({ length: 17 }, (_, i) => `v${i}`) } }, 'axes'],
+    ['an axis whose value is empty', { axes: { os: [''] } }, 'axes'],
+    ['an axis whose value is too long', { axes: { os: ['x'.repeat(256)] } }, 'axes'],
+    ['an axis whose value is no list', { axes: { os: 'windows' } }, 'axes'],
+    ['an axis with a colon in its name', { axes: { 'o:s': ['windows'] } }, 'axes'],
     ['no failure group', { failure_ids: [] }, 'failure_ids'],
     ['101 failure groups', { failure_ids: Array.from({ length: 101 }, () => crypto.randomUUID()) }, 'failure_ids'],
     ['a failure group that is not a UUID', { failure_ids: ['x'] }, 'failure_ids'],
@@ -123,6 +134,10 @@ describe('scopes', () => {
     { pipeline_name: 'CI' },
     { job_name: 'CI' },
     { pipeline_name: 'CI', job_name: 'unit' },
+    { axes: { os: ['windows'] } },
+    { axes: { os: ['windows', 'linux'] } },
+    { axes: { os: ['windows'], python: ['3.13'] } },
+    { axes: { os: ['windows'] }, job_name: 'CI' },
     { failure_ids: [GROUP] },
     { failure_ids: [GROUP, OTHER] },
     { failure_ids: [GROUP], job_name: 'CI' },
@@ -149,6 +164,12 @@ describe('scopes', () => {
     expect((await patch(id, { job_name: null })).status).toBe(409);
     expect(await app.get(`${base}/${id}`)).toMatchObject({ job_name: 'unit' });
     expect((await patch(id, { job_name: 'e2e' })).status).toBe(200);
+    const [axes, turned] = [
+      { os: ['a', 'b'], cpu: ['c'] },
+      { cpu: ['c'], os: ['b', 'a'] },
+    ];
+    await create({ job_name: 'e2e', axes });
+    expect((await patch(id, { axes: turned })).status).toBe(409);
     await create({ job_name: 'unit' });
   });
 
@@ -156,7 +177,9 @@ describe('scopes', () => {
     const { post } = freshRepository();
     const long = '😀'.repeat(255);
     const failure_ids = Array.from({ length: 100 }, () => crypto.randomUUID());
-    const body = { test_name: '😀'.repeat(10_000), branch: long, pipeline_name: long, job_name: long, failure_ids };
+    const axes = { ['😀'.repeat(64)]: [long, 'x'.repeat(255)] };
+    const place = { branch: long, pipeline_name: long, job_name: long, axes };
+    const body = { test_name: '😀'.repeat(10_000), ...place, failure_ids };
     expect((await post(body)).status).toBe(201);
     expect((await post(body)).status).toBe(409);
   });
@@ -179,6 +202,42 @@ describe('the list', () => {
     expect(await ids('?narrowed=include&job_name=unit')).toEqual([every, pipeline, job, group]);
     expect(await ids('?narrowed=include&pipeline_name=nightly')).toEqual([every, group]);
     expect(await ids('?narrowed=exclude&per_page=1&pipeline_name=CI')).toEqual([every]);
+  });
+
+  test('shows one that is narrowed to axes only to legs with these, or to clients that compare axes themselves', async () => {
+    const { create, ids } = freshRepository();
+    const every = await create({});
+    const windows = await create({ axes: { os: ['windows'] } });
+    const either = await create({ axes: { os: ['linux', 'windows'] } });
+    const both = await create({ axes: { os: ['windows'], 'python-version': ['3.13'] } });
+    const ofJob = await create({ axes: { os: ['windows'] }, job_name: 'unit' });
+    for (const query of ['', '?pipeline_name=CI&job_name=unit', '?axis=os:macos', '?axis=python-version:3.13'])
+      expect([query, await ids(query)]).toEqual([query, [every]]);
+    expect(await ids('?axis=os:linux')).toEqual([every, either]);
+    expect(await ids('?axis=os:windows')).toEqual([every, windows, either]);
+    expect(await ids('?axis=os:windows&axis=python-version:3.12')).toEqual([every, windows, either]);
+    expect(await ids('?axis=os:windows&axis=python-version:3.13')).toEqual([every, windows, either, both]);
+    expect(await ids('?axis=os:windows&job_name=unit&per_page=100')).toEqual([every, windows, either, ofJob]);
+    expect(await ids('?narrowed=include')).toEqual([every, windows, either, both, ofJob]);
+    expect(await ids('?narrowed=include&axis=os:linux')).toEqual([every, either]);
+    expect((await app.request(`${freshRepository().base}?axis=windows`)).status).toBe(422);
+  });
+
+  test('the check knows those that are narrowed to the axes of the leg that asks, and to nothing else', async () => {
+    const { create, base } = freshRepository();
+    await create({ test_name: 'windows', axes: { os: ['windows'] } });
+    await create({ test_name: 'of a job', axes: { os: ['windows'] }, job_name: 'unit' });
+    const check = async (axes: object | undefined): Promise<unknown> => {
+      const body = JSON.stringify({ tests_names: ['windows', 'of a job'], branch: 'main', axes });
+      const headers = { 'content-type': 'application/json' };
+      return (await app.request(`${base}/check`, { method: 'POST', body, headers })).json();
+    };
+    const none = { quarantined_tests_names: [], non_quarantined_tests_names: ['windows', 'of a job'] };
+    for (const axes of [undefined, {}, { os: 'linux' }]) expect(await check(axes)).toEqual(none);
+    expect(await check({ os: 'windows', cpu: 'arm' })).toEqual({
+      quarantined_tests_names: ['windows'],
+      non_quarantined_tests_names: ['of a job'],
+    });
   });
 
   test('the check of older clients, which go by names alone, knows no narrowed quarantine', async () => {

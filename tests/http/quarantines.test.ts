@@ -70,6 +70,7 @@ describe('the life of a quarantine', () => {
       is_recovered: false,
       pipeline_name: null,
       job_name: null,
+      axes: null,
       failure_ids: null,
       expires_at: null,
       owner: null,

@@ -73,6 +73,7 @@ const freeze = {
 const terms = {
   pipeline_name: 'CI',
   job_name: 'unit',
+  axes: { os: ['windows'] },
   failure_ids: ['3f1a8b52-90c4-5d27-8f0e-6b1d2c3e4f50'],
   expires_at: LATER,
   owner: 'team-checkout',

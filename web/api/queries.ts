@@ -292,6 +292,7 @@ export interface QuarantineTerms {
   ticket_url?: string | null;
   pipeline_name?: string | null;
   job_name?: string | null;
+  axes?: Record<string, string[]> | null;
   failure_ids?: string[] | null;
 }
 export interface NewQuarantine extends QuarantineTerms {

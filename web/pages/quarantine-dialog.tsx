@@ -7,7 +7,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Excused } from '../ui/excused.tsx';
 import { Loading } from '../ui/states.tsx';
 import { draftFor, draftOf, type Failure, type FailureGroup, quarantineOf } from './quarantine-draft.ts';
-import { PlaceField, usePlaces, WhichFailures } from './quarantine-scope-fields.tsx';
+import { AxesField, PlaceField, usePlaces, WhichFailures } from './quarantine-scope-fields.tsx';
 
 interface QuarantineDialogProps {
   path: TestPath;
@@ -95,6 +95,7 @@ function Form({ path, testName, failure, places, groups, onClose }: FormProps) {
         </span>
       </label>
       <PlaceField places={places} first={first} />
+      <AxesField />
       <WhichFailures groups={groups} first={first} isChoosing={draft.failureIds !== null} />
       <div className="grid gap-4 sm:grid-cols-2">
         <label className="flex flex-col gap-1.5 font-medium">
@@ -150,5 +151,5 @@ function Form({ path, testName, failure, places, groups, onClose }: FormProps) {
 /** The service's refusal, with what to do here. */
 const wordsOf = (error: Error | null): string | undefined =>
   error instanceof Problem && error.status === 409
-    ? `${error.message} for this branch, place and these failures. Choose others, or release that one first.`
+    ? `${error.message} for this branch, place and legs, and these failures. Choose others, or release that one first.`
     : error?.message;

@@ -8,6 +8,8 @@ export interface Draft {
   branch: string | null;
   pipeline: string | null;
   job: string | null;
+  /** Values by axis; null: every leg. */
+  axes: Record<string, string[]> | null;
   /** Null: every failure. */
   failureIds: string[] | null;
 }
@@ -29,6 +31,7 @@ export const draftFor = (failure: Failure | undefined): Draft => ({
   branch: null,
   pipeline: failure?.pipeline ?? null,
   job: failure?.job ?? null,
+  axes: null,
   failureIds: failure?.group ? [failure.group.id] : null,
 });
 
@@ -44,9 +47,25 @@ function placeOf(form: FormData): Pick<Draft, 'pipeline' | 'job'> {
   return { pipeline: pipeline ?? null, job: job ?? null };
 }
 
+/** `os=windows, os=linux`: each pair that can be read. */
+function axesIn(text: string | null): Draft['axes'] {
+  if (text === null) return null;
+  const pairs = (text.match(/[^\s,:=]+=[^,]+/gu) ?? []).map((pair) => {
+    const equals = pair.indexOf('=');
+    return { name: pair.slice(0, equals), value: pair.slice(equals + 1).trim() };
+  });
+  const byName = Map.groupBy(pairs, ({ name }) => name);
+  return Object.fromEntries([...byName].map(([name, some]) => [name, some.map(({ value }) => value)]));
+}
+
+/** Whether it is nothing but pairs. */
+const isAxes = (text: string | null): boolean =>
+  text === null || /^\s*[^\s,:=]+=[^,]+(?:,\s*[^\s,:=]+=[^,]+)*$/u.test(text);
+
 export const draftOf = (form: FormData): Draft => ({
   branch: textOf(form, 'branch'),
   ...placeOf(form),
+  axes: axesIn(textOf(form, 'axes')),
   failureIds: form.get('which') === 'some' ? form.getAll('failure').map(String) : null,
 });
 
@@ -61,8 +80,9 @@ function endOf(form: FormData): string | null {
 
 /** @returns what is sent, or what is missing, in words */
 export function quarantineOf(form: FormData, testName: string): NewQuarantine | string {
-  const { branch, pipeline, job, failureIds } = draftOf(form);
+  const { branch, pipeline, job, axes, failureIds } = draftOf(form);
   if (failureIds?.length === 0) return 'Choose at least one failure group, or every failure.';
+  if (!isAxes(textOf(form, 'axes'))) return 'Write axes as name=value, with commas between them.';
   return {
     test_name: testName,
     reason: String(form.get('reason') ?? ''),
@@ -72,6 +92,7 @@ export function quarantineOf(form: FormData, testName: string): NewQuarantine | 
     expires_at: endOf(form),
     pipeline_name: pipeline,
     job_name: job,
+    axes,
     failure_ids: failureIds,
   };
 }

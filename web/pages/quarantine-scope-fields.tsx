@@ -1,4 +1,4 @@
-/** To what a quarantine is narrowed: a pipeline or CI job, and failure groups. */
+/** To what a quarantine is narrowed: a pipeline or CI job, axes, and failure groups. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { executionsQuery, type TestPath } from '../api/queries.ts';
@@ -53,6 +53,16 @@ export function PlaceField({ places, first: { pipeline: firstPipeline, job: firs
     </label>
   );
 }
+
+export const AxesField = () => (
+  <label className="flex flex-col gap-1.5 font-medium">
+    Axes
+    <input name="axes" className="field font-normal" placeholder="Every leg" aria-describedby="axes-help" />
+    <span id="axes-help" className="text-xs font-normal text-soft">
+      Such as os=windows, python=3.13. Of one axis, either value; a leg that does not tell it is not excused.
+    </span>
+  </label>
+);
 
 interface WhichFailuresProps {
   groups: readonly FailureGroup[];

@@ -47,7 +47,7 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
     mutationFn: () => release(path, quarantine.id),
     onSettled: () => client.invalidateQueries({ queryKey: ['quarantines'] }),
   });
-  const { branch, pipeline_name: pipeline, job_name: job, failure_ids: failureIds } = quarantine;
+  const { branch, pipeline_name: pipeline, job_name: job, axes, failure_ids: failureIds } = quarantine;
   return (
     <div className="flex flex-wrap items-start gap-x-3 gap-y-1 border-t border-line px-4 py-2.5">
       <div className="flex min-w-0 flex-1 basis-64 flex-col gap-1">
@@ -56,6 +56,7 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
           branch={branch}
           pipeline={pipeline}
           job={job}
+          axes={axes}
           failureIds={failureIds}
           groups={failures?.failures ?? []}
         />

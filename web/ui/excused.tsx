@@ -4,24 +4,29 @@ import { formatCount } from './format.ts';
 
 type Group = Pick<TestFailures['failures'][number], 'id' | 'exception_type' | 'exception_message'>;
 
+type AxisValues = Readonly<Record<string, readonly string[]>>;
+
 interface ExcusedProps {
   branch: string | null;
   pipeline: string | null;
   job: string | null;
+  /** Values by axis; null: every leg. */
+  axes: AxisValues | null;
   /** Null: every failure. */
   failureIds: readonly string[] | null;
   /** The failure groups of the test, as far as they are known. */
   groups: readonly Group[];
 }
 
-export function Excused({ branch, pipeline, job, failureIds, groups }: ExcusedProps) {
-  const isNarrowed = pipeline !== null || job !== null || failureIds !== null;
+export function Excused({ branch, pipeline, job, axes, failureIds, groups }: ExcusedProps) {
+  const isNarrowed = pipeline !== null || job !== null || axes !== null || failureIds !== null;
   const known = groups.filter(({ id }) => failureIds?.includes(id));
   const unknown = (failureIds?.length ?? 0) - known.length;
   return (
     <div className="flex flex-col gap-1">
       <p>
         Excuses {failureIds === null ? 'every failure' : groupsIn(failureIds.length)} {placeOf(pipeline, job)},{' '}
+        {axes !== null && `where ${axesWords(axes)}, `}
         {branch === null ? 'on every branch' : `on ${branch}`}
         {failureIds !== null && failureIds.length > 0 ? ':' : '.'}
       </p>
@@ -46,6 +51,12 @@ export function Excused({ branch, pipeline, job, failureIds, groups }: ExcusedPr
     </div>
   );
 }
+
+/** `os=linux or windows, python=3.13`. */
+export const axesWords = (axes: AxisValues): string =>
+  Object.entries(axes)
+    .map(([name, values]) => `${name}=${values.join(' or ')}`)
+    .join(', ');
 
 const groupsIn = (count: number): string => `${formatCount(count)} failure ${count === 1 ? 'group' : 'groups'}`;
 

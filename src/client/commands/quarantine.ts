@@ -1,11 +1,12 @@
 /** `ci-insights quarantine`: lists, adds and ends quarantines. */
 import { Command } from 'commander';
 import { z } from 'zod';
+import { type AxisScope, axisScopeWords } from '../../domain/axis-scope.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
 import { withTarget } from '../options.ts';
 import { count, formatTable, print, printJson } from '../output.ts';
-import { parseExpiry, parseUrl } from '../parse.ts';
+import { collectAxisValue, parseExpiry, parseUrl } from '../parse.ts';
 import type { QuarantineRecord, Repository } from '../repository.ts';
 
 export function quarantineCommand(): Command {
@@ -39,8 +40,14 @@ const rowOf = (record: QuarantineRecord): string[] => [
 ];
 
 /** Describes the narrowing of a quarantine. */
-function scopeOf({ branch, pipeline_name, job_name, failure_ids }: QuarantineRecord): string {
-  const parts = [branch, pipeline_name, job_name, failure_ids && count(failure_ids.length, 'failure')];
+function scopeOf({ branch, pipeline_name, job_name, axes, failure_ids }: QuarantineRecord): string {
+  const parts = [
+    branch,
+    pipeline_name,
+    job_name,
+    axes && axisScopeWords(axes),
+    failure_ids && count(failure_ids.length, 'failure'),
+  ];
   return parts.filter(Boolean).join(', ') || 'everything';
 }
 
@@ -49,6 +56,7 @@ interface AddFlags extends AskFlags {
   branch?: string;
   pipeline?: string;
   job?: string;
+  axis?: AxisScope;
   failure?: string[];
   expires?: Date;
   responsible?: string;
@@ -63,6 +71,11 @@ const addCommand = (): Command =>
     .option('--branch <name>', 'only on this branch; a pattern may hold * and **')
     .option('--pipeline <name>', 'only in this pipeline')
     .option('--job <name>', 'only in this CI job')
+    .option(
+      '--axis <name=value>',
+      'only in legs with it, such as os=windows; repeatable, of one name either value',
+      collectAxisValue,
+    )
     .option('--failure <id...>', 'only for these failure groups')
     .option('--expires <when>', 'when it ends: 14d, or a date', (value) => parseExpiry(value))
     .option('--responsible <name>', 'who will repair the test')
@@ -74,6 +87,7 @@ const addCommand = (): Command =>
         branch: flags.branch,
         pipeline_name: flags.pipeline,
         job_name: flags.job,
+        axes: flags.axis,
         failure_ids: flags.failure,
         expires_at: flags.expires?.toISOString(),
         owner: flags.responsible,

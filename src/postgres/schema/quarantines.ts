@@ -1,9 +1,18 @@
 /** Quarantines. */
 import { sql } from 'drizzle-orm';
-import { boolean, index, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { boolean, customType, index, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
+import { axisScopeOf, type axisScopeSchema, axisScopeText } from '../../domain/axis-scope.ts';
 import { QUARANTINE_SOURCES } from '../../domain/quarantine-rules.ts';
 import { NOT_NARROWED } from '../../domain/quarantine-scope.ts';
 import { moment, schema } from './columns.ts';
+
+/** Text, so that equal ones stay equal: their keys are in order. */
+const axisScope = customType<{ data: z.infer<typeof axisScopeSchema>; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: axisScopeText,
+  fromDriver: axisScopeOf,
+});
 
 /** Quarantines. A removed one is kept, so that the same evidence does not create it again automatically. */
 export const quarantines = schema.table(
@@ -16,12 +25,13 @@ export const quarantines = schema.table(
     reason: text().notNull(),
     /** Branch or branch pattern; null: every branch. Never empty. */
     branch: text(),
-    /** Only in this pipeline, in this CI job, for these failure groups; null: in every one, for every failure. */
+    /** Only in this pipeline, in this CI job, in these legs, for these failure groups; null: in every one, for every failure. */
     pipelineName: text('pipeline_name'),
     jobName: text('job_name'),
+    axes: axisScope(),
     /** In order, without duplicates. */
     failureIds: uuid('failure_ids').array(),
-    /** The three above in one value, for the index (src/domain/quarantine-scope.ts). */
+    /** The four above in one value, for the index (src/domain/quarantine-scope.ts). */
     narrowing: uuid().notNull().default(NOT_NARROWED),
     /** When it ends automatically, by the clock of PostgreSQL; null: never. */
     expiresAt: moment('expires_at'),
