@@ -24,7 +24,15 @@ import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
 import type { Query, Statement } from './query.ts';
 import { rowsIn } from './rows.ts';
-import { ALL_NEWER, NEWER_SETTINGS_SQL, NewerSettings, notDeduplicating, settingsClause } from './settings.ts';
+import {
+  ALL_NEWER,
+  NEWER_SETTINGS_SQL,
+  NewerSettings,
+  notDeduplicating,
+  replacing,
+  type Settings,
+  settingsClause,
+} from './settings.ts';
 import { singleServer, type Topology } from './topology.ts';
 import { assertFromClickHouse, isAuthenticationFailure, isUnknownSetting } from './trouble.ts';
 
@@ -47,6 +55,8 @@ const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Values, or what gives them when the turn has come and the statement is about to be sent. */
 type LateValues<V> = V | (() => V);
+
+const REPLACING = /^\s*ALTER TABLE \S+ REPLACE PARTITION/;
 
 export interface ClickHouse {
   /**
@@ -237,14 +247,19 @@ class Client implements ClickHouse {
   }
 
   async command(sql: string, params: Parameters = {}): Promise<void> {
-    for (const query of this.topology.commands(sql)) await this.#command(query, params);
+    const isReplacing = this.isSharded && REPLACING.test(sql);
+    const settings = isReplacing ? replacing(await this.stores.newer.known()) : {};
+    for (const query of this.topology.commands(sql)) await this.#command(query, params, settings);
   }
 
-  #command(query: string, params: Parameters): Promise<void> {
+  #command(query: string, params: Parameters, settings: Settings = {}): Promise<void> {
     const isLong = JSON.stringify(params).length > URL_PARAMETERS_LENGTH_MAX;
     const statement = isLong
-      ? { query: bindLiterals(query, params), clickhouse_settings: { max_query_size: String(STATEMENT_BYTES_MAX) } }
-      : { query, query_params: { ...params } };
+      ? {
+          query: bindLiterals(query, params),
+          clickhouse_settings: { ...settings, max_query_size: String(STATEMENT_BYTES_MAX) },
+        }
+      : { query, query_params: { ...params }, clickhouse_settings: { ...settings } };
     return this.stores.writes.run({ limitMs: LIMITS_MS.long }, async (client, abort) => {
       const answer = await client.command({ ...statement, ...abort });
       if (this.isServer) assertFromClickHouse(answer.response_headers);

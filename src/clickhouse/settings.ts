@@ -42,8 +42,11 @@ export const RELIED_ON = {
   input_format_allow_errors_ratio: 0,
 } as const;
 
-/** Since ClickHouse 25.12 and 26.2, these overrule `insert_deduplicate`. A server that lacks one refuses its name. */
-const NEWER = ['deduplicate_insert', 'deduplicate_insert_select'] as const;
+/**
+ * Since ClickHouse 25.12 and 26.2, the first two overrule `insert_deduplicate`. Newer servers refuse to replace a partition
+ * by none without the third. A server that lacks one refuses its name.
+ */
+const NEWER = ['deduplicate_insert', 'deduplicate_insert_select', 'allow_replace_partition_from_empty_source'] as const;
 export type NewerSetting = (typeof NEWER)[number];
 export const ALL_NEWER: ReadonlySet<NewerSetting> = new Set(NEWER);
 
@@ -62,6 +65,10 @@ export const notDeduplicating = (newer: ReadonlySet<NewerSetting>): Settings => 
   ...(newer.has('deduplicate_insert') && { deduplicate_insert: 'disable' }),
   ...(newer.has('deduplicate_insert_select') && { deduplicate_insert_select: 'disable' }),
 });
+
+/** For a partition that is replaced on every shard: only some may have rows for it. */
+export const replacing = (newer: ReadonlySet<NewerSetting>): Settings =>
+  newer.has('allow_replace_partition_from_empty_source') ? { allow_replace_partition_from_empty_source: 1 } : {};
 
 /** The clause of a statement. */
 export function settingsClause(settings: Settings): string {

@@ -25,7 +25,12 @@ export const optionsSchema = z.object({
   path: z.string(),
   port: z.int(),
   users: z.array(userSchema),
+  /** For other servers; absent: it listens over HTTP only. */
+  tcpPort: z.int().optional(),
+  /** XML that goes into the configuration, such as `<remote_servers>`. */
+  config: z.string().default(''),
 });
+export type ServerOptions = z.input<typeof optionsSchema>;
 type Options = z.output<typeof optionsSchema>;
 
 /** May do everything; for set-up and tests. */
@@ -34,9 +39,10 @@ export const ADMIN: User = { name: 'admin', password: 'admin-password' };
 export interface Configured {
   data: string;
   config: string;
+  listeners: string[];
 }
 
-const xml = (text: string | number): string =>
+export const xml = (text: string | number): string =>
   String(text).replace(/[&<>]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[c] ?? c);
 
 const tags = (values: z.output<typeof settings>): string =>
@@ -45,7 +51,7 @@ const tags = (values: z.output<typeof settings>): string =>
     .join('');
 
 /** Writes config.xml and users.xml. */
-export function configure({ path, port, users }: Options): Configured {
+export function configure({ path, port, tcpPort, users, config: more }: Options): Configured {
   const data = join(path, 'data');
   mkdirSync(data, { recursive: true });
   const all = [...users, userSchema.parse(ADMIN)];
@@ -76,10 +82,12 @@ export function configure({ path, port, users }: Options): Configured {
   <path>${xml(data)}/</path>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${port}</http_port>
+  ${tcpPort === undefined ? '' : `<tcp_port>${tcpPort}</tcp_port>`}
   <users_config>${xml(usersConfig)}</users_config>
+  ${more}
 </clickhouse>\n`,
   );
-  return { data, config };
+  return { data, config, listeners: tcpPort === undefined ? ['HTTP'] : ['TCP', 'HTTP'] };
 }
 
 /** Runs a statement and returns the answer; throws what the server says if it refuses. */

@@ -10,17 +10,17 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { type Configured, configure, LIBRARY, optionsSchema, untilReady } from './configure.ts';
 
-const configuredSchema = z.object({ data: z.string(), config: z.string() });
+const configuredSchema = z.object({ data: z.string(), config: z.string(), listeners: z.array(z.string()) });
 
 /** Runs clickhouse-local in this thread until its statement ends. */
-function runClickHouse({ config, data }: Configured): void {
+function runClickHouse({ config, data, listeners }: Configured): void {
   const library = dlopen(LIBRARY, {
     chdb_query_cmdline: { args: ['int', 'ptr'], returns: 'ptr' },
     chdb_result_error: { args: ['ptr'], returns: 'ptr' },
   });
   // The server lives as long as the last statement.
   const statements = [
-    'SYSTEM START LISTEN HTTP',
+    ...listeners.map((listener) => `SYSTEM START LISTEN ${listener}`),
     `SELECT sleepEachRow(1) FROM system.numbers
      SETTINGS max_block_size = 1, max_threads = 1, function_sleep_max_microseconds_per_block = 10000000 FORMAT Null`,
   ];

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { grantsFor } from '../../../src/clickhouse/grants.ts';
 import { makeFolder } from '../folder.ts';
 import { freePort } from '../free-port.ts';
-import { ADMIN, ask, LIBRARY, type User } from './configure.ts';
+import { ADMIN, ask, LIBRARY, type ServerOptions, type User } from './configure.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -13,9 +13,9 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 export const hasRealClickHouse = existsSync(LIBRARY);
 if (!hasRealClickHouse) console.error('skipped: a real ClickHouse server runs on Linux with x64 and glibc only');
 
-/** A user with exactly the rights that the documents name, but those of a name in the list. */
-export function grantedUser(profile: User['profile'] = {}, without = /^$/): User {
-  const grants = grantsFor(false).map(({ statement }) => statement.replace(/ TO <user>$/, ''));
+/** A user with exactly the rights that the documents name, but for those that match `without`. */
+export function grantedUser(profile: User['profile'] = {}, without = /^$/, isSharded = false): User {
+  const grants = grantsFor(isSharded).map(({ statement }) => statement.replace(/ TO <user>$/, ''));
   return { name: 'service', password: 'a-password', grants: grants.filter((grant) => !without.test(grant)), profile };
 }
 
@@ -28,12 +28,14 @@ export interface RealClickHouse {
 }
 
 /** Returns once the server answers. It takes about a second, and 260 MB. */
-export async function startRealClickHouse(users: readonly User[] = []): Promise<RealClickHouse> {
+export async function startRealClickHouse(
+  users: readonly User[] = [],
+  others: Pick<ServerOptions, 'tcpPort' | 'config'> = {},
+): Promise<RealClickHouse> {
   const path = makeFolder('clickhouse-real');
   const port = await freePort();
-  const child = spawn(process.execPath, [MAIN, JSON.stringify({ path, port, users })], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const options: ServerOptions = { path, port, users: [...users], ...others };
+  const child = spawn(process.execPath, [MAIN, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await new Promise<void>((resolve, reject) => {
     child.stdout?.once('data', () => resolve());

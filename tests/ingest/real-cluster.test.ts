@@ -1,0 +1,129 @@
+/**
+ * Everything that the service does on a cluster of real ClickHouse servers, as a user with exactly the rights that doctor prints.
+ * Replicas and their Keeper are not there (tests/support/clickhouse-real/cluster.ts).
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sentenceOf } from '../../src/cli/sentence.ts';
+import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
+import { grantsFor } from '../../src/clickhouse/grants.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import { rebuild } from '../../src/maintenance/rebuild.ts';
+import { checkClickHouse } from '../../src/operate/doctor/clickhouse.ts';
+import { type RealCluster, startRealCluster } from '../support/clickhouse-real/cluster.ts';
+import type { User } from '../support/clickhouse-real/configure.ts';
+import { grantedUser, hasRealClickHouse } from '../support/clickhouse-real/server.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { IngestDriver } from '../support/ingest.ts';
+import { makeJob, type TestExecution } from '../support/jobs.ts';
+import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+
+const DAY_MS = 86_400_000;
+const REPOSITORIES = 2;
+const service = grantedUser({}, /^$/, true);
+/** What only a cluster needs. Each of these users lacks one of them. */
+const ONLY_CLUSTERS = grantsFor(true).slice(grantsFor(false).length);
+const lacking = ONLY_CLUSTERS.map(({ statement }, nth): [string, User] => [
+  statement,
+  {
+    ...service,
+    name: `lacks${nth}`,
+    grants: service.grants?.filter((grant) => !statement.startsWith(`${grant} `)) ?? [],
+  },
+]);
+
+describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
+  let cluster: RealCluster;
+  let clickhouse: ClickHouse;
+  let shared: TestStores;
+  let driver: IngestDriver;
+  let stores: TestStores;
+
+  beforeAll(async () => {
+    shared = await openTestStores();
+    await emptyStores(shared);
+    shared.clock.set(TEST_NOW);
+    cluster = await startRealCluster([service, ...lacking.map(([, user]) => user)]);
+    clickhouse = await openAs(service);
+    stores = { ...shared, clickhouse, background: clickhouse };
+  });
+  afterAll(async () => {
+    await driver?.stop();
+    await clickhouse.close();
+    await cluster.stop();
+    // Claims of this test are for the other ClickHouse: the shared ledger would miss its executions.
+    await emptyStores(shared);
+  });
+
+  const openAs = (user: User): Promise<ClickHouse> =>
+    openClickHouse({ url: cluster.url(user), path: '', cluster: cluster.name });
+  const executions = (count: number, at = TEST_NOW): TestExecution[] =>
+    Array.from({ length: count }, (_, nth) => ({
+      name: `t${nth}`,
+      key: `k${nth}`,
+      at,
+      status: nth % 4 ? 'passed' : 'failed',
+    }));
+  const storedOnEach = async (): Promise<number[]> =>
+    (await cluster.ask('SELECT count() FROM ci_shard.executions')).map(Number);
+
+  test.each(lacking)('without %s the migration ends with the rights to grant', async (statement, user) => {
+    const client = await openAs(user);
+    try {
+      const failed = await migrateClickHouse(client).then(
+        () => 'no error',
+        (error) => sentenceOf(error),
+      );
+      expect(failed).toContain('ClickHouse does not permit');
+      expect(failed).toContain(statement);
+    } finally {
+      await client.close();
+      for (const database of ['ci', 'ci_shard']) await cluster.ask(`DROP DATABASE IF EXISTS ${database} SYNC`);
+    }
+  });
+
+  test('the rights are enough to migrate, ingest, verify, rebuild and drop what is too old', async () => {
+    expect(await migrateClickHouse(clickhouse)).toEqual([1]);
+    expect(await migrateClickHouse(clickhouse)).toEqual([]);
+    driver = new IngestDriver(stores);
+    const old = TEST_NOW - 60 * DAY_MS;
+    const repositories = Array.from({ length: REPOSITORIES }, () => uniqueRepository());
+    await driver.ingest(
+      ...repositories.flatMap((repository) => [
+        makeJob({ repository, receivedAt: old, source: 'old', executions: executions(10, old) }),
+        makeJob({ repository, receivedAt: TEST_NOW, source: 'new', executions: executions(20) }),
+      ]),
+    );
+    const stored = await storedOnEach();
+    expect(stored.reduce((sum, rows) => sum + rows)).toBe(REPOSITORIES * 30);
+    expect(stored.every((rows) => rows % 30 === 0)).toBe(true);
+    await driver.verify();
+    await rebuild(stores);
+    await driver.verify();
+    stores.clock.at = TEST_NOW + 60 * DAY_MS;
+    try {
+      expect(await driver.retention.run()).not.toEqual([]);
+    } finally {
+      stores.clock.set(TEST_NOW);
+    }
+    expect((await storedOnEach()).reduce((sum, rows) => sum + rows)).toBe(REPOSITORIES * 20);
+  });
+
+  test('the rights are enough to end a read, as doctor finds', async () => {
+    const findings = await checkClickHouse(clickhouse, true);
+    expect(findings.filter(({ check }) => check === 'ClickHouse permissions')).toMatchObject([{ level: 'ok' }]);
+    const id = crypto.randomUUID();
+    const read = clickhouse
+      .rows(`SELECT sleepEachRow(1) /* ${id} */ FROM (SELECT arrayJoin(range(60)))
+        SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 3600000000`)
+      .then(
+        () => 'ran to its end',
+        () => 'was ended',
+      );
+    let ended: unknown[] = [];
+    while (ended.length === 0) {
+      ended = await clickhouse.rows(`KILL QUERY WHERE query LIKE concat('%/* ', '${id}', '%') ASYNC`);
+      await Bun.sleep(20);
+    }
+    expect(await read).toBe('was ended');
+  });
+});
