@@ -37,7 +37,7 @@ export interface CommitFilters {
 }
 
 /** A test that failed on a commit in a leg of a CI job. */
-export interface LegFailure {
+interface LegFailure {
   /** `axesText` */
   axes: string;
   verdict: CommitVerdict;

@@ -1,12 +1,11 @@
 /** `ci-insights split [-- command…]`: prints the tests that this shard is to run. */
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Axes, axesRejection } from '../../domain/axes.ts';
+import { Command, Option } from 'commander';
 import { groupsOf, SPLIT_TOTAL_MAX } from '../../domain/split.ts';
 import { SPLIT_BY } from '../../domain/split-names.ts';
 import { UserError } from '../../errors.ts';
 import { withTarget } from '../options.ts';
 import { count, printError, printExactly } from '../output.ts';
-import { parseWholeWithin } from '../parse.ts';
+import { collectAxis, parseWholeWithin } from '../parse.ts';
 import { Repository } from '../repository.ts';
 import { withoutSecrets } from '../secrets.ts';
 import { type Connection, Service } from '../service.ts';
@@ -57,17 +56,6 @@ export const splitCommand = (wrapped: readonly string[]): Command =>
       ).choices(FALLBACKS),
     )
     .action((flags: SplitFlags) => split(wrapped, flags));
-
-function collectAxis(text: string, before: Axes = {}): Axes {
-  const equals = text.indexOf('=');
-  if (equals < 0) throw new InvalidArgumentError('Write it as name=value, for example os=windows.');
-  const name = text.slice(0, equals);
-  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`The axis ${name} is given twice.`);
-  const axes = { ...before, [name]: text.slice(equals + 1) };
-  const problem = axesRejection(axes);
-  if (problem !== null) throw new InvalidArgumentError(`It cannot be used: ${problem}.`);
-  return axes;
-}
 
 async function split(wrapped: readonly string[], flags: SplitFlags): Promise<void> {
   const environment = readClientEnvironment();

@@ -113,7 +113,7 @@ function startProxy(servers: readonly string[]): Server<undefined> {
       for (const setting of ['insert_quorum', 'insert_quorum_timeout']) url.searchParams.delete(setting);
       const headers = new Headers(request.headers);
       for (const one of ['host', 'content-length', 'content-encoding', 'accept-encoding']) headers.delete(one);
-      const bytes = await request.bytes();
+      const bytes = new Uint8Array(await request.arrayBuffer());
       const body = request.headers.get('content-encoding') === 'gzip' ? Bun.gunzipSync(bytes) : bytes;
       const sent = { path: url.pathname + url.search, method: request.method, headers, signal: request.signal };
       const text = new TextDecoder().decode(body.subarray(0, 100_000));
