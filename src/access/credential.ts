@@ -57,7 +57,8 @@ export class SessionCredentials implements CredentialSource {
   }
 }
 
-const PERMITTED: Record<KeyScope, readonly Permission[]> = {
+/** What a key may do, by its scope. */
+export const PERMITTED: Readonly<Record<KeyScope, readonly Permission[]>> = {
   view: ['read', 'events'],
   upload: ['read', 'upload'],
   ci: ['read', 'upload', 'quarantine'],
