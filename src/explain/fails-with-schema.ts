@@ -34,7 +34,7 @@ const failsWithSchema = z
       }),
     probability: z.number().min(0).max(1).nullable().meta({ description: 'How likely it is right', example: 0.998 }),
     commits_count: z.int().nullable().meta({
-      description: 'How often the legs of a commit, on one day, spoke for it by themselves',
+      description: 'How often the legs of a commit, on one day, spoke for it alone',
       example: 9,
     }),
     inside: counts('Executions with these values', 9, 12),

@@ -9,7 +9,7 @@ const LEGS = ['linux', 'macos', 'windows'].flatMap((os) => ['3.12', '3.13'].map(
 const COMMITS = 8;
 const HOURS = 24;
 
-/** Each leg once a day for a commit of its own, but for what the run says. */
+/** Once a day all legs run for a new commit. */
 const matrix = (
   fixture: InsightsFixture,
   name: string,
