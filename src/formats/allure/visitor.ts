@@ -1,4 +1,5 @@
 /** Finds the results in a list of Allure's files, and puts the attempts of a test in their order. */
+import { axesText } from '../../domain/axes.ts';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { cleanText } from '../../domain/text.ts';
 import type { JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
@@ -112,13 +113,14 @@ export class AllureVisitor implements JsonVisitor {
     this.#kept.sort((a, b) => a.startedAtMs - b.startedAtMs);
     const histories = new Map<string, Set<string | null>>();
     for (const { record, historyId } of this.#kept) {
-      const known = histories.get(record.name);
+      const key = keyOf(record);
+      const known = histories.get(key);
       if (known) known.add(historyId);
-      else histories.set(record.name, new Set([historyId]));
+      else histories.set(key, new Set([historyId]));
     }
     // Tests of several histories are several tests, however they are named.
     for (const { record } of this.#kept)
-      this.report.add(histories.get(record.name)?.size === 1 ? record : { ...record, listing: 'never' });
+      this.report.add(histories.get(keyOf(record))?.size === 1 ? record : { ...record, listing: 'never' });
     let warnings = 0;
     for (const { sentence, children } of this.#failedFixtures)
       if (!children.some((uuid) => this.#failedResults.has(uuid)) && ++warnings <= WARNINGS_MAX)
@@ -126,5 +128,8 @@ export class AllureVisitor implements JsonVisitor {
     if (breakage !== null) this.report.warnOfBreak(breakage);
   }
 }
+
+/** A test in a leg. */
+const keyOf = ({ name, axes }: ReportedRecord): string => `${axesText(axes)}\0${name}`;
 
 const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a text)';

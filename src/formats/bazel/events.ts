@@ -25,12 +25,13 @@ export type Result = z.infer<typeof resultSchema>;
 
 const targetSchema = z.object({ label: text, configuration });
 const summarySchema = z.object({ overallStatus: text, shardCount: count });
+const configurationSchema = z.object({ mnemonic: text, cpu: text });
 const abortedSchema = z.object({ reason: text, description: text });
 
 type BazelEvent =
   | { kind: 'testResult'; id: ResultId; result: Result }
   | { kind: 'testSummary'; id: z.infer<typeof targetSchema>; summary: z.infer<typeof summarySchema> }
-  | { kind: 'configuration'; id: string; mnemonic: string }
+  | { kind: 'configuration'; id: string; mnemonic: string; cpu: string }
   | { kind: 'started'; version: string }
   | { kind: 'aborted'; label: string; reason: string; description: string }
   | { kind: 'notBuilt'; label: string }
@@ -69,8 +70,8 @@ function contentOf(kind: string, id: unknown, raw: Raw): BazelEvent {
     return target && summary ? { kind, id: target, summary } : { kind: 'unreadable' };
   }
   if (kind === 'configuration') {
-    const { mnemonic = '' } = z.object({ mnemonic: text }).safeParse(raw.configuration).data ?? {};
-    return { kind, id: z.object({ id: text }).safeParse(id).data?.id ?? '', mnemonic };
+    const { mnemonic = '', cpu = '' } = configurationSchema.safeParse(raw.configuration).data ?? {};
+    return { kind, id: z.object({ id: text }).safeParse(id).data?.id ?? '', mnemonic, cpu };
   }
   if (kind === 'started')
     return { kind, version: z.object({ buildToolVersion: text }).safeParse(raw.started).data?.buildToolVersion ?? '' };

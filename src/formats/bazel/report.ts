@@ -1,6 +1,8 @@
 /** From the build events of Bazel to executions: one for each run of a target, with all its shards and attempts. */
 import { z } from 'zod';
+import type { Axes } from '../../domain/axes.ts';
 import { FAILURES_MAX } from '../../domain/limits.ts';
+import { archOf, axesFrom, osOf } from '../environment.ts';
 import { counted, cutFailure, type Report, TOO_LONG_NAME } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
 import type { ParsedFailure } from '../upload.ts';
@@ -42,7 +44,7 @@ export class BazelReport {
   readonly #runs = new Map<string, TargetRun>();
   /** By label and configuration. */
   readonly #summaries = new Map<string, Summary>();
-  readonly #mnemonics = new Map<string, string>();
+  readonly #configurations = new Map<string, { mnemonic: string; axes: Axes | undefined }>();
   readonly #troubles = new Set<string>();
   #troubleCount = 0;
   #unreadableCount = 0;
@@ -59,7 +61,11 @@ export class BazelReport {
       const label = plainLabel(event.id.label);
       this.#summaries.set(keyOf(label, event.id.configuration.id), { label, shardCount: event.summary.shardCount });
       if (/^(?:FAILED_TO_BUILD|NO_STATUS)$/.test(event.summary.overallStatus)) this.#note(`${label} was not built`);
-    } else if (event.kind === 'configuration') this.#mnemonics.set(event.id, event.mnemonic.slice(0, TOO_LONG_NAME));
+    } else if (event.kind === 'configuration')
+      this.#configurations.set(event.id, {
+        mnemonic: event.mnemonic.slice(0, TOO_LONG_NAME),
+        axes: axesOfCpu(event.cpu),
+      });
     else if (event.kind === 'started')
       this.report.runner = { framework: 'bazel', frameworkVersion: event.version || null, language: null };
     else if (event.kind === 'aborted')
@@ -143,6 +149,7 @@ export class BazelReport {
 
   #add({ label, configuration, run, failures, attempts }: TargetRun, ran: readonly Shard[]): void {
     const isFailed = ran.some((shard) => shard.isFailed);
+    const { mnemonic, axes } = this.#configurations.get(configuration) ?? {};
     const times = ran.flatMap(({ finishedAtMs }) => finishedAtMs ?? []);
     this.report.add({
       place: [label, configuration, String(run)],
@@ -160,10 +167,11 @@ export class BazelReport {
       home: {
         suites: [],
         file: null,
-        project: this.#mnemonics.get(configuration) || configuration,
+        project: mnemonic || configuration,
         className: null,
         ownName: label,
       },
+      ...(axes && { axes }),
     });
   }
 }
@@ -172,6 +180,16 @@ const keyOf = (label: string, configuration: string): string => JSON.stringify([
 
 /** `@@//cart:test` and `@//cart:test` of newer versions are `//cart:test` of the main repository. */
 const plainLabel = (label: string): string => label.replace(/^@{1,2}\/\//, '//').slice(0, TOO_LONG_NAME);
+
+/** `k8`, `darwin_arm64`, `x64_windows`, `android-arm64-v8a`: some name the system, too. */
+function axesOfCpu(cpu: string): Axes | undefined {
+  const parts = cpu.slice(0, CPU_LENGTH_MAX).split(/_(?!64)|-/);
+  const first = (read: (text: string) => string | null): string | null =>
+    parts.reduce<string | null>((found, part) => found ?? read(part), null);
+  return axesFrom({ os: first(osOf), arch: archOf(cpu) ?? first(archOf) });
+}
+
+const CPU_LENGTH_MAX = 64;
 
 const startOf = ({ testAttemptStart, testAttemptStartMillisEpoch: millis = 0 }: Result): number | null =>
   parseTimestamp(testAttemptStart) ?? (millis > 0 ? millis : null);

@@ -6,6 +6,25 @@ import { firstOf } from '../bounded-list.ts';
 const text = z.string().nullish().catch(null);
 const number = z.number().nullish().catch(null);
 
+/** What the schema leaves to reporters. Lists and the like are passed over. */
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const scalars = z.record(z.string(), z.unknown()).transform(
+  (all) =>
+    new Map(
+      Object.entries(all).flatMap(([name, value]) => {
+        const told = scalar.safeParse(value).data;
+        return told === undefined ? [] : [[name, String(told)] as const];
+      }),
+    ),
+);
+const extra = z
+  .record(z.string(), z.unknown())
+  .transform((all) => ({ told: scalars.parse(all), axes: scalars.safeParse(all.axes).data ?? NONE }))
+  .nullish()
+  .catch(null);
+export type Extra = z.infer<typeof extra>;
+const NONE: ReadonlyMap<string, string> = new Map();
+
 const attemptSchema = z.object({ status: text, message: text, trace: text });
 export type Attempt = z.infer<typeof attemptSchema>;
 
@@ -35,10 +54,15 @@ export const testSchema = z.object({
     .nullish()
     .catch(null),
   flaky: z.boolean().nullish().catch(null),
+  device: text,
+  extra,
 });
 export type CtrfTest = z.infer<typeof testSchema>;
 
 export const toolSchema = z.object({ name: z.string(), version: text });
+
+export const environmentSchema = z.object({ osPlatform: text, testEnvironment: text, extra });
+export type Environment = z.infer<typeof environmentSchema>;
 
 export const summarySchema = z.object({ tests: number, failed: number, start: number });
 export type Summary = z.infer<typeof summarySchema>;

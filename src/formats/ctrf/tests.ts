@@ -7,6 +7,7 @@ import { boundedPath, type NamePath } from '../path.ts';
 import { cutFailure, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { plainText, typedMessage } from '../typed-message.ts';
 import type { ParsedFailure } from '../upload.ts';
+import { axesOfTest } from './axes.ts';
 import type { Attempt, CtrfTest } from './schemas.ts';
 
 const SEPARATOR = ' › ';
@@ -30,6 +31,7 @@ export function recordOf(test: CtrfTest, status: Status, before: NamePath): Repo
   const attempts = earlierAttempts(test);
   const isRetried = (test.retries ?? 0) > 0 || attempts.length > 0 || test.flaky === true;
   const hasFailedBefore = attempts.some(isFailed) || (test.flaky ?? (test.retries ?? 0) > 0);
+  const axes = axesOfTest(test);
   const failed: (CtrfTest | Attempt)[] = [...attempts.filter(isFailed), ...(status === 'failed' ? [test] : [])];
   return {
     place: [path, test.filePath ?? '', test.browser ?? '', test.name],
@@ -44,6 +46,7 @@ export function recordOf(test: CtrfTest, status: Status, before: NamePath): Repo
     failures: failed.map((one, i) => failureOf(i + 1, one)),
     listing: 'attempts',
     home: { suites: path, file: test.filePath || null, project: test.browser || null, className: null, ownName: name },
+    ...(axes && { axes }),
   };
 }
 

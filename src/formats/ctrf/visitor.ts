@@ -5,7 +5,8 @@ import { epochMs } from '../epoch.ts';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
 import type { NamePath } from '../path.ts';
 import { counted, type Report } from '../report.ts';
-import { type Summary, summarySchema, testSchema, toolSchema } from './schemas.ts';
+import { axesOfReport } from './axes.ts';
+import { environmentSchema, type Summary, summarySchema, testSchema, toolSchema } from './schemas.ts';
 import { recordOf, statusOf } from './tests.ts';
 
 const UNREADABLE = 'the test is not described as CTRF does it';
@@ -28,13 +29,16 @@ export class CtrfVisitor implements JsonVisitor {
       this.isCtrf ||= kind === 'array';
       return kind === 'array' ? 'parts' : 'skip';
     }
-    return part === 'tool' || part === 'summary' || part === 'tests' ? 'read' : 'skip';
+    return part === 'tool' || part === 'summary' || part === 'environment' || part === 'tests' ? 'read' : 'skip';
   }
 
   value([, part]: JsonPath, value: unknown): void {
     if (part === 'tests') this.#readTest(value);
     else if (part === 'summary') this.#summary = summarySchema.safeParse(value).data ?? null;
-    else {
+    else if (part === 'environment') {
+      const environment = environmentSchema.safeParse(value).data;
+      if (environment) this.report.axes = axesOfReport(environment);
+    } else {
       const tool = toolSchema.safeParse(value).data;
       if (tool)
         this.report.runner = {

@@ -1,6 +1,8 @@
 /** From the messages of Cucumber to executions: all attempts of a test case are one. */
 import { z } from 'zod';
+import { joinedAxes } from '../../domain/axes.ts';
 import { FAILURES_MAX } from '../../domain/limits.ts';
+import { archOf, axesFrom, osOf, runtimeAxes } from '../environment.ts';
 import { counted, type Report, type ReportedRecord } from '../report.ts';
 import type { ParsedFailure } from '../upload.ts';
 import { type FailedStep, failureOf } from './failure.ts';
@@ -76,12 +78,16 @@ export class MessageReport {
       this.#warnOf(`A hook of the run failed: ${content.result.message ?? content.result.status}`);
   }
 
-  #readMeta({ implementation: { name, version } }: Messages['meta']): void {
+  #readMeta({ implementation: { name, version }, os, cpu, runtime }: Messages['meta']): void {
     this.report.runner = {
       framework: 'cucumber',
       frameworkVersion: version ?? null,
       language: LANGUAGES[name] ?? null,
     };
+    this.report.axes = joinedAxes(
+      axesFrom({ os: osOf(os.name), arch: archOf(cpu.name) }),
+      runtimeAxes(runtime.name, runtime.version),
+    );
   }
 
   #readPickle(pickle: Messages['pickle']): void {

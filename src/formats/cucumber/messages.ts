@@ -18,9 +18,20 @@ const resultSchema = z.object({
 });
 export type StepResult = z.infer<typeof resultSchema>;
 
+/** Not needed to read the results, so it may be anything. */
+const product = z
+  .object({ name: text, version: text })
+  .catch({ name: '', version: '' })
+  .default({ name: '', version: '' });
+
 /** A message has one of these. */
 const SCHEMAS = {
-  meta: z.object({ implementation: z.object({ name: text, version: z.string().optional() }) }),
+  meta: z.object({
+    implementation: z.object({ name: text, version: z.string().optional() }),
+    os: product,
+    cpu: product,
+    runtime: product,
+  }),
   gherkinDocument: z.object({ uri: text, feature: z.object({ name: text, children: items }).nullish() }),
   pickle: z.object({ id: z.string(), uri: text, name: text, astNodeIds: items, steps: items }),
   testCase: z.object({ id: z.string(), pickleId: z.string(), testSteps: items }),

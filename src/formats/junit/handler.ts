@@ -1,8 +1,11 @@
 /** From the elements of a JUnit report to executions. A test is kept only once its element is closed. */
+
+import { joinedAxes } from '../../domain/axes.ts';
 import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../domain/limits.ts';
 import type { Home } from '../../domain/namesakes.ts';
 import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
+import { axesFrom } from '../environment.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { cutFailure, type Report } from '../report.ts';
@@ -23,6 +26,7 @@ import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
 import { isNotStarted, isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
+import { Properties } from './properties.ts';
 
 interface Suite {
   name: string;
@@ -30,6 +34,7 @@ interface Suite {
   path: NamePath | null;
   file: string | null;
   hostname: string | null;
+  properties: Properties;
   writer: Writer;
   clock: SuiteClock;
   announced: Announced;
@@ -43,6 +48,8 @@ const SHOWN_LENGTH_MAX = 200;
 /** A `<testcase>` that is open. */
 interface Case {
   attributes: XmlAttributes;
+  /** Its own; null while it has none. */
+  properties: Properties | null;
   isFailed: boolean;
   isSkipped: boolean;
   isTodo: boolean;
@@ -80,6 +87,8 @@ export class JunitHandler implements XmlHandler {
   readonly #suites: Suite[] = [];
   #case: Case | null = null;
   #attempt: Attempt | null = null;
+  /** Whether a suite has the name of a project in place of the host. */
+  #hasProjects = false;
   #suiteErrors = 0;
   #stops = 0;
   readonly #unknownWords = new Set<string>();
@@ -97,6 +106,7 @@ export class JunitHandler implements XmlHandler {
     else if (this.#case) this.#openInCase(element, attributes);
     else if (element === 'testcase') this.#openCase(attributes);
     else if (element === 'testsuite' || element === 'testsuites') this.#openSuite(element, attributes);
+    else if (element === 'property') this.#suites.at(-1)?.properties.add(attributes);
     else if (OUTCOMES[element] === 'failed') this.#attempt = { attributes, text: new LongText() };
   }
 
@@ -161,6 +171,7 @@ export class JunitHandler implements XmlHandler {
   #openSuite(element: string, attributes: XmlAttributes): void {
     if (this.report.runner.framework === null)
       this.report.runner = runnerOf(element, attributes.name) ?? this.report.runner;
+    this.#hasProjects ||= hasProjects(element, attributes) && this.report.runner.framework === null;
     const around = this.#suites.at(-1);
     const timestampMs = this.#timeOf(attributes);
     this.#suites.push({
@@ -170,6 +181,7 @@ export class JunitHandler implements XmlHandler {
       // Cut here, once, and not for each of its tests.
       file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
       hostname: cutDetail(nonEmpty(attributes.hostname)),
+      properties: new Properties(around?.properties),
       writer: writerOf(attributes) ?? around?.writer ?? null,
       clock: suiteClock(timestampMs, around?.clock),
       announced: announcedBy(attributes, this.report.runner.framework),
@@ -181,6 +193,7 @@ export class JunitHandler implements XmlHandler {
     this.report.count();
     this.#case = {
       attributes,
+      properties: null,
       isFailed: false,
       isSkipped: false,
       isTodo: false,
@@ -199,6 +212,10 @@ export class JunitHandler implements XmlHandler {
     const outcome = OUTCOMES[element];
     if (outcome === undefined) {
       if (element === 'skipped') this.#skip(open, attributes);
+      else if (element === 'property') {
+        open.properties ??= new Properties(this.#suites.at(-1)?.properties);
+        open.properties.addOfTest(attributes);
+      }
       return;
     }
     open.isAddition = !open.isFailed && element === 'error' && isStrayError(attributes);
@@ -262,6 +279,8 @@ export class JunitHandler implements XmlHandler {
       return;
     }
     const home = this.#homeOf(attributes);
+    const project = this.#hasProjects && home.project !== null ? axesFrom({ project: home.project }) : undefined;
+    const axes = joinedAxes((closed.properties ?? suite?.properties)?.axes, project);
     const { framework } = this.report.runner;
     this.report.add({
       place: [home.suites, name],
@@ -277,6 +296,7 @@ export class JunitHandler implements XmlHandler {
       listing: home.project === null ? listingOf(framework, suite?.writer ?? null, attributes) : 'never',
       part: closed.isAttempt ? 'attempt' : closed.isAddition && framework === 'pytest' ? 'addition' : 'whole',
       home,
+      ...(axes && { axes }),
     });
   }
 
@@ -324,6 +344,10 @@ export class JunitHandler implements XmlHandler {
 }
 
 const shown = (text: string): string => cleanText(text.slice(0, SHOWN_LENGTH_MAX)) || '(without a name)';
+
+/** Playwright's root has an id, which no other runner's that writes the host of a suite has. */
+const hasProjects = (element: string, { id, name }: XmlAttributes): boolean =>
+  element === 'testsuites' && id !== undefined && name !== undefined;
 
 const isScript = (name: string): boolean => /\.[cm]?[jt]sx?$/.test(name);
 

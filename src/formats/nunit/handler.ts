@@ -1,6 +1,8 @@
 /** From the elements of NUnit's XML to executions. */
+import type { Axes } from '../../domain/axes.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
 import { countOf, failureOf, nameOf, parseTime } from '../dotnet.ts';
+import { archOf, axesFrom, osOf, runtimeAxes } from '../environment.ts';
 import { LongText } from '../long-text.ts';
 import type { Report } from '../report.ts';
 import { parseSeconds } from '../time.ts';
@@ -28,6 +30,8 @@ export class NunitHandler implements XmlHandler {
   #text: LongText | null = null;
   /** The counts of the whole run. */
   #counters: XmlAttributes = {};
+  /** Of the assembly that is open. */
+  #axes: Axes | undefined;
   #failedCount = 0;
   #errorCount = 0;
 
@@ -45,6 +49,7 @@ export class NunitHandler implements XmlHandler {
         stacktrace: new LongText(),
         failedBefore: this.#failedCount,
       });
+    else if (element === 'environment') this.#axes = axesOf(attributes);
     else if (element === 'failure' || element === 'reason') this.#cause = element;
     else if (this.#cause !== null && element === 'message') this.#text = this.#open.at(-1)?.message ?? null;
     else if (this.#cause !== null && element === 'stack-trace') this.#text = this.#open.at(-1)?.stacktrace ?? null;
@@ -98,6 +103,7 @@ export class NunitHandler implements XmlHandler {
       // `Retry` writes the last attempt.
       listing: 'never',
       home: null,
+      ...(this.#axes && { axes: this.#axes }),
     });
   }
 
@@ -125,3 +131,10 @@ export class NunitHandler implements XmlHandler {
     }
   }
 }
+
+/** Versions of the system and names of machines differ from run to run. */
+const axesOf = (told: XmlAttributes): Axes | undefined =>
+  axesFrom(
+    { os: osOf(told['os-version'] ?? '') ?? osOf(told.platform ?? ''), arch: archOf(told['os-architecture'] ?? '') },
+    runtimeAxes('.net', told['clr-version'] ?? '') ?? {},
+  );

@@ -1,5 +1,6 @@
 /** From a test in one project to a record. */
 import type { Status } from '../../domain/status.ts';
+import { axesFrom } from '../environment.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { parseTimestamp } from '../time.ts';
@@ -51,6 +52,7 @@ export function recordOf(
   const decisive = attempts.at(-1) ?? test.results.at(-1);
   const durationMs = Math.max(0, decisive?.duration ?? 0);
   const decidedAtMs = startOf(decisive);
+  const axes = axesFrom({ project: test.projectName });
   return {
     record: {
       // Shards run different tests, except with `--repeat-each`.
@@ -67,6 +69,7 @@ export function recordOf(
       // A record has all attempts of its test. `--repeat-each` makes several records.
       listing: 'repeats',
       home: null,
+      ...(axes && { axes }),
     },
     startedAtMs: startOf(test.results[0]),
   };

@@ -3,9 +3,12 @@
  * makes of its tests in the end, by a teardown that fails, is applied here, as Robot Framework itself does when it reads
  * the file.
  */
+
+import { joinedAxes } from '../../domain/axes.ts';
 import { DETAIL_BYTES_MAX } from '../../domain/limits.ts';
 import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
+import { axesFrom, osOf, runtimeAxes } from '../environment.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
 import { cutFailure, type Report, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
@@ -77,10 +80,13 @@ export class RobotHandler implements XmlHandler {
     if (element === 'msg' || element === 'status') this.#text = null;
   }
 
-  /** `Robot 7.5 (Python 3.14.2 on linux)`, or `Rebot …`. */
+  /** `Robot 7.5 (Python 3.14.2 on linux)`, or `Rebot …`, which may run on another machine than the tests. */
   #readGenerator({ generator = '' }: XmlAttributes): void {
     const version = /^Re?o?bot (\d[\w.]{0,50})/.exec(generator)?.[1] ?? null;
     this.report.runner = { framework: 'robot', frameworkVersion: version, language: null };
+    const [, runtime = '', runtimeVersion = '', os = ''] =
+      /^Robot \S{1,50} \((\w{1,20}) (\S{1,50}) on (\S{1,50})\)/.exec(generator) ?? [];
+    this.report.axes = joinedAxes(axesFrom({ os: osOf(os) }), runtimeAxes(runtime, runtimeVersion));
   }
 
   #openSuite({ name = '', source }: XmlAttributes): void {

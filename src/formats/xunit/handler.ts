@@ -1,6 +1,8 @@
 /** From the elements of xUnit.net's XML to executions. */
+import type { Axes } from '../../domain/axes.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
 import { countOf, failureOf, nameOf } from '../dotnet.ts';
+import { archOf, axesFrom, runtimeAxes } from '../environment.ts';
 import { LongText } from '../long-text.ts';
 import type { Report } from '../report.ts';
 import { parseSeconds, parseTimestamp } from '../time.ts';
@@ -28,6 +30,7 @@ export class XunitHandler implements XmlHandler {
   #text: LongText | null = null;
   /** When the tests of the assembly that is open ended so far; null if it does not say when it began. */
   #clockMs: number | null = null;
+  #axes: Axes | undefined;
   /** The sum of all assemblies. */
   #announcedTests = 0;
   #announcedFailures = 0;
@@ -72,6 +75,7 @@ export class XunitHandler implements XmlHandler {
     if (this.#clockMs !== null) this.report.noticeTime(this.#clockMs);
     const frameworkVersion = VERSION.exec(attributes['test-framework']?.slice(0, 100) ?? '')?.[1] ?? null;
     this.report.runner = { ...this.report.runner, frameworkVersion };
+    this.#axes = axesOf(attributes);
   }
 
   #openFailure(attributes: XmlAttributes): void {
@@ -109,6 +113,7 @@ export class XunitHandler implements XmlHandler {
       // xUnit.net has no retries; what adds them writes the last attempt.
       listing: 'never',
       home: null,
+      ...(this.#axes && { axes: this.#axes }),
     });
   }
 
@@ -138,3 +143,17 @@ const openOf = (attributes: XmlAttributes): Open => ({
   message: new LongText(),
   stacktrace: new LongText(),
 });
+
+/**
+ * `.NETCoreApp,Version=v8.0` is the target that the project names, so all of its version counts; else
+ * `64-bit (x64) .NET 8.0.11 [collection-per-class]` tells what ran it.
+ */
+function axesOf({ 'target-framework': target = '', environment = '' }: XmlAttributes): Axes | undefined {
+  const told = environment.slice(0, ENVIRONMENT_LENGTH_MAX);
+  const dotnet = /,Version=v(\d{1,4}(?:\.\d{1,4}){0,3})/i.exec(target.slice(0, ENVIRONMENT_LENGTH_MAX))?.[1];
+  const arch = archOf(/^\d{2}-bit \((\w{1,10})\)/.exec(told)?.[1] ?? '');
+  const runtime = /\.NET (?:Core |Framework )?(\d\S{0,30})/.exec(told)?.[1] ?? '';
+  return axesFrom({ arch }, dotnet ? { dotnet } : (runtimeAxes('.net', runtime) ?? {}));
+}
+
+const ENVIRONMENT_LENGTH_MAX = 200;

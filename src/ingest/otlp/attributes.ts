@@ -28,6 +28,16 @@ export class Attributes {
     return null;
   }
 
+  /** All whose names begin so, with the rest of their names. */
+  startingWith(prefix: string): Map<string, string> {
+    const found = new Map<string, string>();
+    for (const name of new Set([...this.own.keys(), ...this.shared.keys()])) {
+      const text = name.startsWith(prefix) ? this.text(name) : null;
+      if (text !== null) found.set(name.slice(prefix.length), text);
+    }
+    return found;
+  }
+
   /** A whole number from 0 to 2^53 - 1, whichever way it is written; null otherwise. */
   count(name: string): number | null {
     const text = this.text(name);

@@ -12,7 +12,7 @@ import { decodeProtobuf } from './decode.ts';
 import { decodeJson } from './decode-json.ts';
 import { durationSecondsOf } from './duration.ts';
 import type { OtlpEncoding } from './response.ts';
-import { RUN_ATTRIBUTES, runOf } from './run.ts';
+import { isOfRun, runOf } from './run.ts';
 import type { RefusedSpan, Span, SpanGroup } from './span.ts';
 import { hasUnknownStatus, isRetried, statusOf } from './status.ts';
 
@@ -91,7 +91,7 @@ class TestSpans {
       this.#runByTrace.clear();
     }
     for (const key of span.attributes.keys())
-      if (RUN_ATTRIBUTES.has(key)) return this.#collector.run(runOf(attributes, span.traceId));
+      if (isOfRun(key)) return this.#collector.run(runOf(attributes, span.traceId));
     const run = this.#runByTrace.get(span.traceId) ?? this.#collector.run(runOf(attributes, span.traceId));
     this.#runByTrace.set(span.traceId, run);
     return run;

@@ -6,7 +6,7 @@ import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { DETAIL_BYTES_MAX } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
 import type { AttributeTexts } from './attributes.ts';
-import { RUN_ATTRIBUTES } from './run.ts';
+import { isOfRun, RUN_ATTRIBUTE_BYTES_MAX } from './run.ts';
 
 /** Shared by the spans of a group. */
 export interface SpanGroup {
@@ -36,9 +36,8 @@ export const TOO_LARGE: RefusedSpan = { refused: UPLOAD_LIMITS.SPAN_BYTES_MAX.se
 export const TOO_MANY: RefusedSpan = { refused: UPLOAD_LIMITS.SPAN_ATTRIBUTES_MAX.sentence() };
 export const TOO_MANY_VALUES: RefusedSpan = { refused: UPLOAD_LIMITS.SPAN_JSON_VALUES_MAX.sentence() };
 
-/** The attributes that say something about a test or its run. Others are not kept. */
+/** The attributes that say something about a test, besides those of its run. Others are not kept. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
-  ...RUN_ATTRIBUTES,
   'cicd.test.flaky',
   'cicd.test.quarantined',
   'cicd.test.rerun_count',
@@ -56,7 +55,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
 ]);
 
 /** Length of the longest one. */
-export const ATTRIBUTE_BYTES_MAX = Math.max(...[...ATTRIBUTES].map((key) => key.length));
+export const ATTRIBUTE_BYTES_MAX = RUN_ATTRIBUTE_BYTES_MAX;
 
 /** Cuts once what all spans of a resource share, and not for each of them. */
 export function sharedTexts(attributes: ReadonlyMap<string, string>): AttributeTexts {
@@ -70,5 +69,5 @@ export function sharedTexts(attributes: ReadonlyMap<string, string>): AttributeT
 
 /** The first value of a key counts. */
 export function keepAttribute(into: Map<string, string>, key: string, value: string): void {
-  if (ATTRIBUTES.has(key) && !into.has(key)) into.set(key, value);
+  if ((ATTRIBUTES.has(key) || isOfRun(key)) && !into.has(key)) into.set(key, value);
 }
