@@ -141,7 +141,7 @@ export function axesFrom(...parts: readonly Readonly<Record<string, string | nul
 export function runtimeAxes(name: string, version: string): Axes | undefined {
   const word = name.toLowerCase();
   if (/^node(?:\.?js)?$/.test(word)) return axesFrom({ node: majorOf(version) });
-  // The machine of Java 8 has versions of its own, such as `25.412-b08`.
+  // The machine of Java 8 has other versions, such as `25.412-b08`.
   if (/jdk|java|jre|hotspot|openj9/.test(word))
     return axesFrom({ java: /\+|^1\./.test(version) ? javaOf(version) : null });
   if (/^(?:c?python)$/.test(word)) return axesFrom({ python: majorMinorOf(version) });

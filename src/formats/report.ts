@@ -204,7 +204,7 @@ export class Report {
     const areTooMany = byText.size > LEGS_MAX;
     if (areTooMany)
       this.warn(
-        `The report tells of more than ${LEGS_MAX} environments. They are left out: an axis has few values, the same in every run.`,
+        `The report describes more than ${LEGS_MAX} environments. They are left out: an axis has few values, the same in every run.`,
       );
     for (const record of this.#kept) {
       const leg = areTooMany ? sent : byTold.get(record.axes);

@@ -1,4 +1,4 @@
-/** The records of a report with axes: each leg is settled as if it were a report of its own. */
+/** The records of a report with axes: each leg is settled as if it were a separate report. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { axesText } from '../../src/domain/axes.ts';

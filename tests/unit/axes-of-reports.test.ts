@@ -29,13 +29,23 @@ const suiteOf = (
     .join('')}</properties>${cases}</testsuite>`;
 
 describe('reports of real tools', () => {
-  test.each<[ReportFormat, string, Record<string, string>[]]>([
+  const samples: [ReportFormat, string, Record<string, string>[]][] = [
     [playwright, 'two-projects.json', [{ project: 'desktop' }, { project: 'mobile' }]],
     [junit, 'playwright-1.65.xml', [{ project: 'chromium' }, { project: 'webkit' }]],
     [junit, 'surefire-reruns.xml', [{ java: '21' }]],
+    [junit, 'surefire-3.5-properties.xml', [{ os: 'linux', arch: 'x64', java: '17' }]],
     [junit, 'vitest-4.xml', [{}]],
     [junit, 'pytest-9.2.xml', [{}]],
     [junit, 'node-24.xml', [{}]],
+    [
+      junit,
+      'pytest-9.2-axes.xml',
+      [
+        { db: 'sqlite', browser: 'firefox', os: 'linux', python: '3.11' },
+        { db: 'sqlite', browser: 'webkit', os: 'linux', python: '3.11' },
+        { db: 'sqlite', os: 'linux', python: '3.11' },
+      ],
+    ],
     [ctrf, 'pytest-9.2.json', [{ os: 'linux' }]],
     [ctrf, 'jest-30.json', [{}]],
     [cucumber, 'messages-js-12.ndjson', [{ os: 'linux', arch: 'x64', node: '20' }]],
@@ -45,9 +55,13 @@ describe('reports of real tools', () => {
     [xunit, 'xunit-2.xml', [{ dotnet: '8.0' }]],
     [xunit, 'xunit-3.xml', [{ dotnet: '8.0' }]],
     [allure, 'allure-pytest-2.16.json', [{}]],
-  ])('%p %s', async (format, file, expected) => {
-    expect(axesOf(await parseFixture(format, file)).toSorted(byText)).toEqual(expected);
-  });
+  ];
+  test.each(samples.map(([format, file, expected]) => [`${format.name}/${file}`, format, file, expected] as const))(
+    '%s',
+    async (_, format, file, expected) => {
+      expect(axesOf(await parseFixture(format, file)).toSorted(byText)).toEqual(expected);
+    },
+  );
   const byText = (one: object, other: object): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
 });
 
@@ -141,7 +155,7 @@ test('axes that differ from test to test are none: the receipt says so', async (
   const upload = await parse(junit, `<testsuites>${suites.join('')}</testsuites>`);
   expect(axesOf(upload)).toEqual([{}]);
   expect(upload.warnings[0]).toBe(
-    `The report tells of more than ${LEGS_MAX} environments. They are left out: an axis has few values, the same in every run.`,
+    `The report describes more than ${LEGS_MAX} environments. They are left out: an axis has few values, the same in every run.`,
   );
 });
 
@@ -155,7 +169,7 @@ describe('CTRF', () => {
     JSON.stringify({ results: { tool: { name: 'x' }, tests, ...(environment && { environment }) } });
   const pays = { name: 'pays', status: 'passed', duration: 1 };
 
-  test('tells of the environment, also after the tests', async () => {
+  test('describes the environment, also after the tests', async () => {
     const environment = {
       ...{ osPlatform: 'darwin', osRelease: '23.6.0', osVersion: '14.6', testEnvironment: 'staging', buildNumber: '7' },
       extra: { 'node.version': 'v24.1.0', 'axis.db': 'postgres', runner: 'ci-7', axes: { tier: 2 } },
@@ -166,7 +180,7 @@ describe('CTRF', () => {
     expect(axesOf(await parse(ctrf, report([pays], { testEnvironment: 'pr-1234' })))).toEqual([{}]);
   });
 
-  test('tells of the browser, the device and more of a test', async () => {
+  test('names the browser, the device and more of a test', async () => {
     const tests = [
       { ...pays, browser: 'chromium 131.0' },
       { ...pays, name: 'ships', device: 'iPhone 15' },

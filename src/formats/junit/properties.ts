@@ -1,4 +1,4 @@
-/** Axes that the properties of suites and tests tell. Most properties are read by nobody, and not kept. */
+/** Axes that the properties of suites and tests tell. Other properties are not kept. */
 import { AXES_MAX, type Axes, joinedAxes } from '../../domain/axes.ts';
 import { environmentAxes, isOwnAxis, mayTellAxis } from '../environment.ts';
 import type { XmlAttributes } from '../xml.ts';

@@ -26,7 +26,7 @@ export const reportQuery = {
   }),
   axis: axesParameter({
     description:
-      'What is different in this leg of the job, as `name:value`; repeat it for each axis. Legs of a matrix are told apart by it: a test has a health in each.',
+      'What is different in this leg of the job, as `name:value`; repeat it for each axis. Legs of a matrix are told apart by it: a test has a health in each. Replaces what the report itself says of that axis.',
     example: ['os:windows', 'python:3.13'],
   }),
   place: axesParameter({
