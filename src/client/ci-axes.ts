@@ -49,10 +49,8 @@ export function namedAxes(text: string | undefined): NamedAxes {
 const textOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-const PARTS = 'shard|partition|chunk|group|part|split|slice|bucket|parallel';
-const PART_NAME = new RegExp(
-  `^(?:ci|test|total|num)*(?:(?:${PARTS})s?(?:index|total|count|number|id)?|(?:node|job)?(?:index|total))$`,
-);
+const PART_NAME =
+  /^(?:ci|test|total|num)*(?:(?:shard|partition|chunk|group|part|split|slice|bucket|parallel)s?(?:index|total|count|number|id)?|(?:node|job)?(?:index|total))$/;
 
 /** Whether an axis of a matrix only splits the tests: `shard: 2`, `ci_node_index: 0`, `group: 1/4`. */
 const isPart = (name: string, value: string): boolean =>

@@ -1,4 +1,4 @@
-/** The guide to backups keeps what it copies from others, and lets nobody in whose access had ended. */
+/** The guide to backups keeps what it copies from others, and lets in no one whose access had ended. */
 import { describe, expect, test } from 'bun:test';
 
 const guide = await Bun.file(new URL('../../docs/operations.md', import.meta.url)).text();

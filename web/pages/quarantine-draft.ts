@@ -50,9 +50,10 @@ function placeOf(form: FormData): Pick<Draft, 'pipeline' | 'job'> {
 /** `os=windows, os=linux`: each pair that can be read. */
 function axesIn(text: string | null): Draft['axes'] {
   if (text === null) return null;
-  const pairs = (text.match(/[^\s,:=]+=[^,]+/gu) ?? []).map((pair) => {
+  const pairs = text.split(',').flatMap((pair) => {
     const equals = pair.indexOf('=');
-    return { name: pair.slice(0, equals), value: pair.slice(equals + 1).trim() };
+    const [name, value] = [pair.slice(0, Math.max(0, equals)).trim(), pair.slice(equals + 1).trim()];
+    return name === '' || value === '' ? [] : [{ name, value }];
   });
   const byName = Map.groupBy(pairs, ({ name }) => name);
   return Object.fromEntries([...byName].map(([name, some]) => [name, some.map(({ value }) => value)]));

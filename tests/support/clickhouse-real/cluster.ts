@@ -98,7 +98,7 @@ function startProxy(servers: readonly string[]): Server<undefined> {
     const refusal = await refusalToAskOthers(request);
     if (refusal !== undefined) return refusal;
     const here = sql.replace(ON_CLUSTER, '');
-    // Nobody replicates here, but who may not ask for it is refused all the same.
+    // Nothing is replicated here, but a user without the right to ask for it is refused all the same.
     if (SYNC.test(sql)) return everywhere(request, here, (answer) => codeOf(answer) === WITHOUT_REPLICAS);
     return everywhere(request, asOneShard(here));
   };
