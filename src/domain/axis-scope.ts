@@ -5,7 +5,12 @@ import { AXES_MAX, type Axes, axesRejection } from './axes.ts';
 /** Of one axis. */
 export const AXIS_VALUES_MAX = 16;
 
-export const axisScopeSchema = z.record(z.string(), z.array(z.string()));
+const TOO_MANY_VALUES = `names more than ${AXIS_VALUES_MAX} values of one axis`;
+
+export const axisScopeSchema = z.record(
+  z.string(),
+  z.array(z.string()).max(AXIS_VALUES_MAX, { error: TOO_MANY_VALUES }),
+);
 
 /** By the name of the axis. */
 export type AxisScope = Readonly<Record<string, readonly string[]>>;
@@ -53,7 +58,7 @@ export function axisScopeRejection(scope: AxisScope): string | null {
   if (entries.length > AXES_MAX) return `names more than ${AXES_MAX} axes`;
   for (const [name, values] of entries) {
     if (values.length === 0) return `names no value of the axis ${JSON.stringify(name)}`;
-    if (values.length > AXIS_VALUES_MAX) return `names more than ${AXIS_VALUES_MAX} values of one axis`;
+    if (values.length > AXIS_VALUES_MAX) return TOO_MANY_VALUES;
     for (const value of values) {
       const problem = axesRejection({ [name]: value });
       if (problem) return problem;
