@@ -88,7 +88,7 @@ export function describeTest(explanation: Explanation, title: string): string {
   return [
     inLog(title),
     `health: ${health_status}${asOf} (rules ${rules_version}, fingerprint ${fingerprint_version})`,
-    ...(explanation.fails_with === null ? [] : [`where: ${inLog(explanation.fails_with.sentence)}`]),
+    ...whereLines(explanation),
     ...(is_complete ? [] : ['older executions were not considered: there are too many']),
     ...explanation.identities.flatMap((identity) => ['', ...describeIdentity(identity)]),
     ...explanation.quarantines.flatMap((quarantine) => ['', ...describeRecovery(quarantine)]),
@@ -186,3 +186,7 @@ function describe({ status, run_id, run_attempt, commit, job_url, pull_request, 
 }
 
 const time = (at: string): string => at.replace(/\.\d+Z$/, 'Z');
+
+/** Nothing of a test whose legs are not told apart. */
+const whereLines = ({ fails_with: where }: Pick<Explanation, 'fails_with'>): string[] =>
+  where === null || where.kind === 'unknown' ? [] : [`where: ${inLog(where.sentence)}`];

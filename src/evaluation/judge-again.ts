@@ -24,7 +24,6 @@ import {
 } from '../postgres/contradictions.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { countExecutions } from '../postgres/identities.ts';
-import { foldHealths } from '../postgres/job-legs.ts';
 import { findRuns, nameOfRun, type PullRun, readRuns, readRunsOn } from '../postgres/judged-runs.ts';
 import { readPartsOf } from '../postgres/partitions.ts';
 import { readSuspects } from '../postgres/suspects.ts';
@@ -89,7 +88,6 @@ export async function judgeAgain(
     const result = await judging.settle();
     const options = { isFlakyDetectionEnabled, renewed, until: span.to };
     const written = await writeJudgements(tx, repositoryId, result, options);
-    await foldHealths(tx, repositoryId, [...new Set([...result.suspects.values()].map(({ testId }) => testId))]);
     for (const testId of written.begun) begun.add(testId);
     for (const testId of written.unhealthy) unhealthy.add(testId);
   }

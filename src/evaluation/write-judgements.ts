@@ -14,6 +14,7 @@ import {
   writeHealthChanges,
 } from '../postgres/health-changes.ts';
 import { ranAmong } from '../postgres/identities.ts';
+import { foldHealths } from '../postgres/job-legs.ts';
 import { writeMeanings } from '../postgres/judged-runs.ts';
 import { type SuspectRecord, writeSuspects } from '../postgres/suspects.ts';
 import { type IdentifiedChange, recordsOf } from './beginnings.ts';
@@ -62,6 +63,7 @@ export async function writeJudgements(
     repositoryId,
     [...after].map(([key, one]) => recordOf(one, seen.has(key), options)),
   );
+  await foldHealths(tx, repositoryId, [...new Set([...after.values()].map(({ testId }) => testId))]);
   await changeFlakyExecutions(
     tx,
     repositoryId,

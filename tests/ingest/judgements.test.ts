@@ -46,6 +46,28 @@ test('a verdict is withdrawn when more of its run arrives, and the run was in tr
   await driver.verify();
 });
 
+test('the legs of a job are as healthy together as the worst, also when more of a run says that it was in trouble', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  const legs = [{ os: 'linux' }, { os: 'windows' }].map((axes) => ({ axes }));
+  const [linux = {}, windows = {}] = legs;
+  const given = { repository, runId: '1', run: linux };
+  await driver.ingest(
+    ...legs.map((run) =>
+      runOf({ repository, run, runId: '0', ...hoursAgo(4), results: { ...PASSING, sums: 'passed' } }),
+    ),
+    runOf({ ...given, ...hoursAgo(3), results: { ...PASSING, sums: 'failed' } }),
+    runOf({ ...given, run: windows, ...hoursAgo(3), results: { ...PASSING, sums: 'passed' } }),
+    runOf({ ...given, attempt: 2, ...hoursAgo(2), results: { sums: 'passed' } }),
+  );
+  expect(await healthsOf(stores, repository)).toMatchObject({ sums: ['flaky'], 'passing 0': ['healthy'] });
+  const results = Object.fromEntries(Object.keys(PASSING).map((name) => [`more ${name}`, 'failed' as const]));
+  const shard = runOf({ ...given, ...hoursAgo(3), results });
+  await driver.ingest({ ...shard, sources: ['another shard'] });
+  expect(await healthsOf(stores, repository)).toMatchObject({ sums: ['healthy'] });
+  await driver.verify();
+});
+
 test('flaky executions count for the days up to the newest of the same test, whatever arrives beside it', async () => {
   const { driver } = ingest;
   const repository = uniqueRepository();
