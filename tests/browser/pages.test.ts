@@ -99,8 +99,8 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await page.keyboard.type('rounds at midnight');
       await page.keyboard.press('Tab');
       await page.keyboard.type('release/*');
-      // Past the pipeline and CI job, and which failures.
-      for (let i = 0; i < 3; i++) await page.keyboard.press('Tab');
+      // Past the pipeline and CI job, the legs, and which failures.
+      for (let i = 0; i < 4; i++) await page.keyboard.press('Tab');
       await page.keyboard.type('team-checkout');
       // PostgreSQL compares ends with its own clock.
       await page.clock.setFixedTime(Date.now());

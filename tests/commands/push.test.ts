@@ -459,7 +459,7 @@ test('results in conflict are counted, and the warning says how to name them apa
 test('if everything is a duplicate, a hint says how to distinguish reports', async () => {
   receipt = { ...STORED, accepted: 0, duplicate: 4 };
   const { out, code } = await push(['a.xml']);
-  expect(out.at(-1)).toContain('--job or --report');
+  expect(out.at(-1)).toContain('name the leg with --axis, or the report with --report');
   expect(code).toBe(0);
 });
 
