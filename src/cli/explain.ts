@@ -95,9 +95,15 @@ export function describeTest(explanation: Explanation, title: string): string {
   ].join('\n');
 }
 
+/** `CI / unit (os=windows)` */
+function placeOf({ pipeline_name, job_name, axes }: Pick<Identity, 'pipeline_name' | 'job_name' | 'axes'>): string {
+  const values = Object.entries(axes).map(([name, value]) => `${name}=${value}`);
+  return `${pipeline_name} / ${job_name}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
+}
+
 function describeIdentity(identity: Identity): string[] {
   const { health_status, changes_count, changes } = identity;
-  const place = inLog(`${identity.pipeline_name} / ${identity.job_name}`);
+  const place = inLog(placeOf(identity));
   const shown = changes.slice(-CHANGES_SHOWN_MAX);
   const since = identity.since_commit === null ? '' : `, since ${inLog(identity.since_commit)}`;
   return [
@@ -170,8 +176,8 @@ function describeRecovery(recovery: Recovery): string[] {
     `quarantined ${time(created_at)} (${source}, ${inLog(extentOf(recovery))}): ${inLog(reason)}`,
     `  ${recovery.is_recovered ? 'recovered: every identity is surely healthy and has' : 'not recovered: every identity must be surely healthy and have'} run for three days since`,
     ...recovery.identities.map(
-      ({ pipeline_name, job_name, health_status, clean_passes, clean_passes_needed }) =>
-        `  ${inLog(`${pipeline_name} / ${job_name}`)}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
+      ({ health_status, clean_passes, clean_passes_needed, ...leg }) =>
+        `  ${inLog(placeOf(leg))}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
     ),
   ];
 }

@@ -6,6 +6,7 @@ import { type RepositoryPath, runQuery } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
+import { legWords } from '../ui/leg-words.ts';
 import { Pull } from '../ui/pull.tsx';
 import { Empty, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -65,10 +66,10 @@ const Jobs = ({ jobs }: { jobs: RunAnswer['jobs'] }) => (
     <ul>
       {jobs.map((job) => (
         <li
-          key={`${job.job_name} ${job.run_attempt}`}
+          key={`${legWords(job.job_name, job.axes)} ${job.run_attempt}`}
           className="flex flex-wrap items-baseline gap-x-3 border-b border-line px-4 py-2 last:border-0"
         >
-          <span className="min-w-0 font-medium break-words">{job.job_name}</span>
+          <span className="min-w-0 font-medium break-words">{legWords(job.job_name, job.axes)}</span>
           <span className="text-soft">attempt {job.run_attempt}</span>
           <Counts run={job} />
           {job.skipped > 0 && <span className="text-soft">{formatCount(job.skipped)} skipped</span>}

@@ -6,6 +6,7 @@ import { explanationQuery, type TestPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { type Health, HealthBadge } from '../ui/health.tsx';
+import { legWords } from '../ui/leg-words.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { Contradictions } from './test-contradictions.tsx';
@@ -46,18 +47,20 @@ function Explained({ path }: { path: TestPath }) {
   return (
     <div className="border-t border-line">
       {data.identities.map((identity) => (
-        <Judged key={`${identity.pipeline_name} ${identity.job_name}`} path={path} identity={identity} />
+        <Judged key={`${identity.pipeline_name} ${placeOf(identity)}`} path={path} identity={identity} />
       ))}
     </div>
   );
 }
+
+const placeOf = ({ job_name: job, axes }: Identity): string => legWords(job, axes);
 
 function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
   const { changes, health_status: health } = identity;
   return (
     <div className="border-b border-line px-4 py-3 last:border-0">
       <h3 className="flex flex-wrap items-center gap-2 font-medium">
-        {identity.pipeline_name} · {identity.job_name} <HealthBadge health={health} />
+        {identity.pipeline_name} · {placeOf(identity)} <HealthBadge health={health} />
         {!identity.is_recent && <span className="font-normal text-soft">no longer runs, so it does not count</span>}
       </h3>
       <p className="mt-1 text-soft">{reasonInWords(identity)}</p>

@@ -7,6 +7,7 @@ import type { Query } from '../api/client.ts';
 import { commitQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
+import { legsWords } from '../ui/leg-words.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { evidenceInWords } from './evidence-words.ts';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
@@ -147,7 +148,7 @@ function Row({ path, failure, onQuarantine }: RowProps) {
           {failure.test_name}
         </Link>
         <span className="ml-auto shrink-0 text-xs text-soft">
-          {failure.pipeline_name} · {failure.job_name}{' '}
+          {failure.pipeline_name} · {legsWords(failure.job_name, failure.legs)}{' '}
           {failure.job_url !== null && <ExternalLink href={failure.job_url}>job</ExternalLink>}
         </span>
       </div>
