@@ -108,24 +108,32 @@ const RECENT_MS = HEALTH_RECENT_DAYS * DAY_MS;
 
 /**
  * Renews what lists show of the health of tests with several legs in a CI job: the worst health of the legs that ran
- * lately, and the belief that goes with it.
+ * lately, and the belief that goes with it. If none of these is a suspect, neither are all legs together.
  */
 export async function foldHealths(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<void> {
   if (testIds.length === 0) return;
   await tx.execute(sql`
-    insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, before, after, recent)
-    select distinct on (test_id, pipeline_name, job_name) repository_id, test_id, pipeline_name, job_name, ${ALL_LEGS},
-      case when is_recent then health else 'healthy' end, confidence, '', case when is_recent then after else '' end, ''
-    from (
-      select one.*, greatest(legs.last_success_ms, legs.last_failure_ms)
-        > greatest(folds.last_success_ms, folds.last_failure_ms) - ${RECENT_MS}::bigint as is_recent
-      from ${suspects} as one
+    with recent as materialized (
+      select one.* from ${suspects} as one
         join ${identities} as legs using (repository_id, test_id, pipeline_name, job_name, axes)
         join ${identities} as folds on folds.repository_id = one.repository_id and folds.test_id = one.test_id
           and folds.pipeline_name = one.pipeline_name and folds.job_name = one.job_name and folds.axes = ${ALL_LEGS}
       where one.repository_id = ${repositoryId} and one.test_id = any(${plainColumn(testIds)}::uuid[]) and legs.is_folded
-    ) as found
-    order by test_id, pipeline_name, job_name, is_recent desc, array_position(array['broken', 'flaky', 'healthy'], health),
+        and greatest(legs.last_success_ms, legs.last_failure_ms)
+          > greatest(folds.last_success_ms, folds.last_failure_ms) - ${RECENT_MS}::bigint
+    ),
+    gone as (
+      delete from ${suspects} as known
+      where known.repository_id = ${repositoryId} and known.test_id = any(${plainColumn(testIds)}::uuid[])
+        and known.axes = ${ALL_LEGS} and not exists (
+          select from recent where recent.test_id = known.test_id and recent.pipeline_name = known.pipeline_name
+            and recent.job_name = known.job_name)
+    )
+    insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, before, after, recent)
+    select distinct on (test_id, pipeline_name, job_name) repository_id, test_id, pipeline_name, job_name, ${ALL_LEGS},
+      health, confidence, '', after, ''
+    from recent
+    order by test_id, pipeline_name, job_name, array_position(array['broken', 'flaky', 'healthy'], health),
       confidence desc, axes
     on conflict (repository_id, test_id, pipeline_name, job_name, axes) do update set health = excluded.health,
       confidence = excluded.confidence, after = excluded.after`);
