@@ -57,7 +57,7 @@ export class SessionCredentials implements CredentialSource {
   }
 }
 
-/** What a key may do, by its scope. */
+/** The permissions of a key, by its scope. */
 export const PERMITTED: Readonly<Record<KeyScope, readonly Permission[]>> = {
   view: ['read', 'events'],
   upload: ['read', 'upload'],

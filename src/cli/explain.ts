@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
+import { axesWords } from '../domain/axes.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
@@ -97,8 +98,8 @@ export function describeTest(explanation: Explanation, title: string): string {
 
 /** `CI / unit (os=windows)` */
 function placeOf({ pipeline_name, job_name, axes }: Pick<Identity, 'pipeline_name' | 'job_name' | 'axes'>): string {
-  const values = Object.entries(axes).map(([name, value]) => `${name}=${value}`);
-  return `${pipeline_name} / ${job_name}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
+  const words = axesWords(axes);
+  return `${pipeline_name} / ${job_name}${words === '' ? '' : ` (${words})`}`;
 }
 
 function describeIdentity(identity: Identity): string[] {

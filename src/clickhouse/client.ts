@@ -53,10 +53,10 @@ const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
 const URL_PARAMETERS_LENGTH_MAX = 100_000;
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
+const REPLACING = /^\s*ALTER TABLE \S+ REPLACE PARTITION/;
+
 /** Values, or what gives them when the turn has come and the statement is about to be sent. */
 type LateValues<V> = V | (() => V);
-
-const REPLACING = /^\s*ALTER TABLE \S+ REPLACE PARTITION/;
 
 export interface ClickHouse {
   /**

@@ -1,6 +1,6 @@
 /** `ci-insights push [format] <files…>`: uploads test reports from a CI job. */
 import { Command } from 'commander';
-import type { Axes } from '../domain/axes.ts';
+import { axesWords } from '../domain/axes.ts';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
@@ -111,7 +111,7 @@ async function send(
   const { owner, name } = repositoryOf(flags, run);
   const target = runTargetOf(flags, run);
   for (const warning of target.warnings) printError(`Warning: ${warning}`);
-  if (Object.keys(target.axes).length > 0) printError(`Leg: ${legText(target.axes)}.`);
+  if (Object.keys(target.axes).length > 0) printError(`Leg: ${axesWords(target.axes, ' ')}.`);
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
   const results = await eachWithProgress([...formats], ([file, format]) => {
     const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, formats.size));
@@ -119,12 +119,6 @@ async function send(
   });
   finish([...results, ...[...problems].map(([file, why]) => failedUpload(file, why))], flags);
 }
-
-/** `os=windows python=3.13`; a value with spaces is in quotes. */
-const legText = (axes: Axes): string =>
-  Object.entries(axes)
-    .map(([name, value]) => `${name}=${/\s/.test(value) ? JSON.stringify(value) : value}`)
-    .join(' ');
 
 interface PendingFlags extends RunFlags, WaitFlags {
   pending?: true | string;

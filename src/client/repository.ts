@@ -11,7 +11,7 @@ export interface JobScope {
   branch: string | undefined;
   /** The branch that a pull request is for. */
   baseBranch: string | undefined;
-  /** Of its leg. */
+  /** They name its leg. */
   axes: Axes;
 }
 

@@ -26,6 +26,15 @@ export function axesOf(text: string): Axes {
   return text === '' ? {} : axesSchema.parse(JSON.parse(text));
 }
 
+/** For people: `os=windows, python=3.13`. */
+export const axesWords = (axes: Axes, separator = ', '): string =>
+  Object.entries(axes)
+    .map(([name, value]) => `${name}=${quotedValue(value)}`)
+    .join(separator);
+
+/** A value in words; in quotes if it could be read as more than one. */
+export const quotedValue = (value: string): string => (/[\s,"=]/u.test(value) ? JSON.stringify(value) : value);
+
 /** All of them: the first value of each name, as many as a leg may have. Undefined for none. */
 export function joinedAxes(...parts: readonly (Axes | undefined)[]): Axes | undefined {
   const joined = new Map<string, string>();

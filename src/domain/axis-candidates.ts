@@ -18,7 +18,7 @@ export interface Candidate {
 
 /** More sets would take too long, and hardly any could be named. */
 const CANDIDATES_MAX = 4_000;
-/** Of more legs, and of more values of all axes together, even the pairs take seconds: an axis may be a run's own name. */
+/** With more legs, or more values of all axes together, even the pairs take seconds: an axis may be the name of a run. */
 const LEGS_MAX = 200;
 const VALUES_MAX = 250;
 

@@ -63,7 +63,7 @@ const ODDS_RATIOS = [4, 16, 64, 512, 1e5] as const;
 const PRIOR_NONE = 0.9;
 /** Shared equally by all sets of the kind. */
 const PRIORS: Readonly<Record<CandidateKind, number>> = { value: 0.06, either: 0.01, pair: 0.02, leg: 0.005 };
-/** Of each narrower set than those that can be named. */
+/** For each narrower set than those that can be named. */
 const PRIOR_NARROWER = PRIORS.leg / 30;
 const NEWEST_RESULTS_MAX = 50_000;
 
@@ -120,7 +120,7 @@ function strataOf(results: readonly LegResult[]): { legs: string[]; strata: Stra
 
 interface Weighed {
   best: Candidate | undefined;
-  /** Of the best. */
+  /** The probability of the best. */
   probability: number;
   /** That the failures follow no axis. */
   none: number;
@@ -161,7 +161,7 @@ function ratiosIn({ ran, failed, n, k }: Stratum, set: LegSet): Ratios {
   return m === 0 || m === n ? undefined : tableOf(n, m, k)[countBoth(failed, set)];
 }
 
-/** Of 200 legs, a few megabytes. */
+/** A few megabytes for 200 legs. */
 const TABLES_MAX = 5_000;
 const tables = new Map<number, readonly number[][]>();
 

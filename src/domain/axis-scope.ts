@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AXES_MAX, type Axes, axesRejection } from './axes.ts';
 
-/** Of one axis. */
+/** So many values may one axis have. */
 export const AXIS_VALUES_MAX = 16;
 
 const TOO_MANY_VALUES = `names more than ${AXIS_VALUES_MAX} values of one axis`;

@@ -1,4 +1,5 @@
 /** An explanation by axes as a sentence for people. Its names and values are foreign text. Pure. */
+import { quotedValue } from './axes.ts';
 import type { AxisTerm } from './axis-candidates.ts';
 import type { AxisExplanation } from './axis-explanation.ts';
 
@@ -22,7 +23,4 @@ export function axisSentence(explanation: AxisExplanation, legs: number): string
 }
 
 const termInWords = (term: AxisTerm): string =>
-  term.map(({ axis, values }) => `${axis}=${values.map(quoted).join(' or ')}`).join(' and ');
-
-/** A value that could be read as more than one. */
-const quoted = (value: string): string => (/[\s,"=]/u.test(value) ? JSON.stringify(value) : value);
+  term.map(({ axis, values }) => `${axis}=${values.map(quotedValue).join(' or ')}`).join(' and ');

@@ -92,7 +92,7 @@ export interface ScopeQuestion {
   branch: string | undefined;
   pipelineName: string | undefined;
   jobName: string | undefined;
-  /** Those that it names. */
+  /** The axes that it names. */
   axes: Axes;
   /** Whether the client itself compares what a quarantine is narrowed to. */
   readsNarrowings: boolean;

@@ -40,7 +40,7 @@ export const partsOfFile = (path: string): string[] =>
 
 export const partsOfClass = (className: string): string[] => className.split(/[.$:]+/).filter((part) => part !== '');
 
-/** What may part a test's own name from its class, as formats write it. */
+/** Formats part the name of a test from its class with one of these. */
 const SEPARATOR = / › | > | - |::|[./#]/g;
 const AROUND_MAX = 16;
 

@@ -8,7 +8,7 @@ export interface TimedGroup {
   file: string;
   /** A test's name without its own; empty if it has none. */
   className: string;
-  /** Of all its tests. */
+  /** The sum for all its tests. */
   seconds: number;
   tests: number;
 }
@@ -74,7 +74,7 @@ const READERS: Readonly<Record<SplitBy, (times: Times) => Reader>> = {
 
 const parentOf = (className: string): string => namesAround(className)[0] ?? '';
 
-/** The mean time of a test in the nearest class, suite or folder around it that has any. */
+/** The mean time of a test in the nearest class, suite or folder around it that has known tests. */
 function meansAround(groups: readonly TimedGroup[]): (name: string) => number | undefined {
   const sums = new Map<string, { seconds: number; tests: number }>();
   for (const { className, seconds, tests } of groups) {

@@ -37,7 +37,7 @@ export function groupsOf(names: readonly TimedName[], total: number): Map<string
   return groups;
 }
 
-/** Of the groups that take no longer than this yet, the one with the highest score for the name; undefined if there is none. */
+/** The group with the highest score for the name, among those that take no longer than this yet; undefined if there is none. */
 function likedGroup(loads: Float64Array, most: number, hash: number): number | undefined {
   let liked: number | undefined;
   let best = -1;
@@ -49,7 +49,7 @@ function likedGroup(loads: Float64Array, most: number, hash: number): number | u
   return liked;
 }
 
-/** Of several, the one with the fewest names, then the first. */
+/** If several are: the one with the fewest names, then the first. */
 function lightestGroup(loads: Float64Array, sizes: Uint32Array): number {
   let lightest = 0;
   for (let group = 1; group < loads.length; group++) {

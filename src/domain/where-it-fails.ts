@@ -4,13 +4,10 @@
  */
 import { type Axes, axesOf, axesText } from './axes.ts';
 import { type AxisExplanation, explainByAxes } from './axis-explanation.ts';
+import { type Leg, legKey } from './test-identity.ts';
 
 /** An execution that passed or failed. */
-export interface LegExecution {
-  pipelineName: string;
-  jobName: string;
-  /** {@link axesText}. */
-  axes: string;
+export interface LegExecution extends Leg {
   commit: string;
   /** Number of its UTC day. */
   day: number;
@@ -27,7 +24,7 @@ export interface LegCounts {
 }
 
 interface WhereItFails {
-  /** Those with the most failures first. */
+  /** The one with the most failures comes first. */
   legs: LegCounts[];
   explanation: AxisExplanation;
 }
@@ -36,7 +33,7 @@ interface WhereItFails {
 export function whereItFails(executions: readonly LegExecution[]): WhereItFails {
   const legs = new Map<string, LegCounts>();
   for (const { isFailed, ...execution } of executions) {
-    const key = keyOf(execution);
+    const key = legKey(execution);
     const { pipelineName, jobName, axes } = execution;
     const leg = legs.get(key) ?? { pipelineName, jobName, axes: axesOf(axes), passed: 0, failed: 0 };
     legs.set(key, leg);
@@ -47,7 +44,7 @@ export function whereItFails(executions: readonly LegExecution[]): WhereItFails 
   const results = executions.map((one) => ({
     commit: one.commit,
     day: one.day,
-    leg: texts.get(keyOf(one)) ?? '',
+    leg: texts.get(legKey(one)) ?? '',
     isFailed: one.isFailed,
   }));
   const sorted = [...legs].sort(
@@ -56,9 +53,6 @@ export function whereItFails(executions: readonly LegExecution[]): WhereItFails 
   );
   return { legs: sorted.map(([, leg]) => leg), explanation: explainByAxes(results) };
 }
-
-const keyOf = ({ pipelineName, jobName, axes }: Pick<LegExecution, 'pipelineName' | 'jobName' | 'axes'>): string =>
-  `${pipelineName}\0${jobName}\0${axes}`;
 
 /** The axes of each leg with its pipeline and CI job, but for what is the same in all of them. */
 function textsOf(legs: ReadonlyMap<string, LegCounts>): Map<string, string> {

@@ -4,8 +4,8 @@
  *
  *     evidence ─► judgements ─► beginnings ─► quarantines ─► totals ─► records of commits
  *
- * After each step, the kind rests for ten times as long as the step took, a minute at most: a job that is always a day late
- * may not keep a worker busy.
+ * After each step, the kind rests for ten times as long as the step took, or a minute if that is less: a job that is always
+ * a day late may not keep a worker busy.
  */
 
 import { eq } from 'drizzle-orm';
@@ -46,10 +46,10 @@ export interface RefreshDeps {
   executionsAtOnce?: number | undefined;
 }
 
-/** Totals are read by people; to count a large repository takes seconds. */
-const REST: Readonly<Partial<Record<StaleKind, number>>> = { totals: 30 };
+/** How many times as long as its step took a kind rests. Totals are read by people; to count a large repository takes seconds. */
 const REST_TIMES = 10;
-/** On a busy machine a step takes long; what follows from late results is still shown within minutes. */
+const TOTALS_REST_TIMES = 30;
+/** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
 const REST_MS_MAX = 60_000;
 
 /** Commits whose evidence is read in one step. */
@@ -97,7 +97,10 @@ export class Refresh {
   }
 
   #restOf(kind: StaleKind, startedAt: number): number {
-    return this.isHasty ? 0 : Math.min((REST[kind] ?? REST_TIMES) * (performance.now() - startedAt), REST_MS_MAX);
+    if (this.isHasty) return 0;
+    const tookMs = performance.now() - startedAt;
+    if (kind === 'totals') return TOTALS_REST_TIMES * tookMs;
+    return Math.min(REST_TIMES * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
   }
 
   /**

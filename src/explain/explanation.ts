@@ -59,7 +59,7 @@ export async function explain(
   return documentOf({ test, asOf, identities, failsWith, recoveries: explainRecovery(options, identities, open) });
 }
 
-/** Of the days up to that moment; null if the test did not fail in them. */
+/** It covers the days up to that moment; null if the test did not fail in them. */
 async function whatFailsWith(
   clickhouse: ClickHouse,
   { repositoryId, test, asOf }: { repositoryId: string; test: { id: string }; asOf: number },

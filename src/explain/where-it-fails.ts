@@ -34,7 +34,7 @@ export interface TestInWindow {
 interface LegsOfTest {
   /** Whether all executions of the window were considered. */
   isComplete: boolean;
-  /** Those with the most failures first. */
+  /** The one with the most failures comes first. */
   legs: LegCounts[];
   failsWith: FailsWith;
 }

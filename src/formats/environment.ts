@@ -73,7 +73,7 @@ export const deviceOf = (text: string): string | null =>
   /^[\p{L}][\p{L}\p{N} ().,"_+-]{0,63}$/u.test(text) && !/\d{4}|[\da-f]{8}/i.test(text) ? text : null;
 
 const majorMinorOf = (text: string): string | null => /^v?(\d{1,4}(?:\.\d{1,4})?)(?![\d/\\])/.exec(text)?.[1] ?? null;
-/** Those of Node come every two weeks, so only the first number lasts. */
+/** A new version of Node comes every two weeks, so only the first number lasts. */
 const majorOf = (text: string): string | null => /^v?(\d{1,4})(?![\d/\\])/.exec(text)?.[1] ?? null;
 /** `1.8.0_412` is Java 8. */
 const javaOf = (text: string): string | null => majorOf(text.replace(/^1\.(?=\d)/, ''));

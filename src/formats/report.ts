@@ -58,7 +58,7 @@ export interface ReportSettings {
 export class Report {
   /** Set by the parser if the report names it. */
   runner: Runner = { framework: null, frameworkVersion: null, language: null };
-  /** Of all records, set by the parser if the report names them; those of a record count more. */
+  /** They hold for all records, set by the parser if the report names them; those of a record count more. */
   axes: Axes | undefined;
   readonly #source: string;
   readonly #executionsMax: number;

@@ -32,7 +32,7 @@ export interface CommitFilters {
   /** Ids of runs, as the CI provider names them. */
   runIds: readonly string[];
   runAttempt: number | undefined;
-  /** Of their legs. */
+  /** Only legs with these values. */
   axes: Axes;
 }
 

@@ -14,7 +14,7 @@ import { timedNames } from '../domain/split-times.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { text } from '../http/text.ts';
-import { findSplit, keepSplit, SPLITS_KEPT_DAYS } from '../postgres/splits.ts';
+import { findSplit, keepSplit, SPLITS_KEPT_DAYS, trimSplits } from '../postgres/splits.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { type InsightsDeps, shortPath, TAG } from './common.ts';
 import { NO_TIMES, readTimes, SPLIT_DAYS } from './split-times.ts';
@@ -163,6 +163,7 @@ async function splitOfRun(
     const path = `${repository.owner}/${repository.name}`.toLowerCase();
     const made = await shared.get(`${path} ${runKey} ${key.listKey}`, make);
     await keepSplit(db, key, JSON.stringify(made));
+    await trimSplits(db, repository);
     found = await findSplit(db, key);
   }
   if (found.split === undefined) throw new Error('a split that was kept is gone');

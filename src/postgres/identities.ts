@@ -190,30 +190,27 @@ export async function ranAmong(tx: Executor, repositoryId: string, asked: readon
 }
 
 /** Every identity of some tests: each of their legs. */
-export async function readIdentities(
+export const readIdentities = (
   tx: Executor,
   repositoryId: string,
   testIds: readonly string[],
-): Promise<StoredIdentity[]> {
-  if (testIds.length === 0) return [];
-  const { rows } = await tx.execute(sql`
-    select ${identityColumns} from ${withSuspects}
-    where identities.repository_id = ${repositoryId} and identities.test_id = any(${plainColumn(testIds)}::uuid[])
-      and identities.axes <> ${ALL_LEGS}`);
-  return rows.map((row) => identityOf(identityRow.parse(row)));
-}
+): Promise<StoredIdentity[]> => readRows(tx, repositoryId, testIds, sql`identities.axes <> ${ALL_LEGS}`);
 
 /** The rows that add up the legs of CI jobs, of some tests. */
-export async function readFolds(
+export const readFolds = (tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<StoredIdentity[]> =>
+  readRows(tx, repositoryId, testIds, sql`identities.axes = ${ALL_LEGS}`);
+
+async function readRows(
   tx: Executor,
   repositoryId: string,
   testIds: readonly string[],
+  condition: SQL,
 ): Promise<StoredIdentity[]> {
   if (testIds.length === 0) return [];
   const { rows } = await tx.execute(sql`
     select ${identityColumns} from ${withSuspects}
     where identities.repository_id = ${repositoryId} and identities.test_id = any(${plainColumn(testIds)}::uuid[])
-      and identities.axes = ${ALL_LEGS}`);
+      and ${condition}`);
   return rows.map((row) => identityOf(identityRow.parse(row)));
 }
 

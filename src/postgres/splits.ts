@@ -9,6 +9,8 @@ export const SPLITS_KEPT_DAYS = 7;
 /** Lists of one run that are looked at: a second one is a mistake. */
 const LISTS_MAX = 16;
 const FORGOTTEN_AT_ONCE = 1_000;
+/** Splits that are kept of one repository; the oldest make room. Any key that may read can ask for one. */
+const SPLITS_MAX = 10_000;
 
 export interface SplitKey {
   repository: RepositoryName;
@@ -45,6 +47,14 @@ export async function keepSplit(db: Database, { repository, ...keys }: SplitKey,
       .insert(splits)
       .values({ repository: nameOf(repository), ...keys, split })
       .onConflictDoNothing(),
+  );
+}
+
+/** Makes room for the splits of a repository that come next. */
+export async function trimSplits(db: Database, repository: RepositoryName, max = SPLITS_MAX): Promise<void> {
+  await onPostgres(() =>
+    db.execute(sql`delete from ${splits} where ctid in (
+      select ctid from ${splits} where repository = ${nameOf(repository)} order by created_at desc offset ${max})`),
   );
 }
 

@@ -2,7 +2,7 @@
 import { expect, spyOn, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { StoreUnavailable } from '../../src/errors.ts';
-import { forgetSplits } from '../../src/postgres/splits.ts';
+import { findSplit, forgetSplits, keepSplit, trimSplits } from '../../src/postgres/splits.ts';
 import { at, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 
@@ -172,4 +172,20 @@ test.each([
   expect(response.status).toBe(422);
   const { errors } = (await response.json()) as { errors: { loc: unknown[] }[] };
   expect(errors.map(({ loc }) => loc[1])).toContain(field);
+});
+
+test('the oldest splits of a repository make room, and those of others stay', async () => {
+  const { db } = insights.app.stores.postgres;
+  const [mine, theirs] = ['mine', 'theirs'].map((name) => ({ owner: 'trimmed', name }));
+  if (!mine || !theirs) throw new Error('there are two');
+  const key = (repository: typeof mine, number: number) => {
+    const id = `00000000-0000-0000-0000-00000000000${number}`;
+    return { repository, runKey: id, listKey: id };
+  };
+  await keepSplit(db, key(theirs, 0), '{}');
+  for (const number of [1, 2, 3]) await keepSplit(db, key(mine, number), '{}');
+  await trimSplits(db, mine, 2);
+  const kept = await Promise.all([1, 2, 3].map(async (number) => (await findSplit(db, key(mine, number))).split));
+  expect(kept).toEqual([undefined, '{}', '{}']);
+  expect((await findSplit(db, key(theirs, 0))).split).toBe('{}');
 });

@@ -34,7 +34,7 @@ export type ReporterOptions = Pick<
   | 'jobUrl'
   | 'place'
 > & {
-  /** What differs in this leg of a matrix, such as `{ os: 'windows' }`. */
+  /** They differ between the legs of a matrix, such as `{ os: 'windows' }`. */
   axes?: Axes;
 };
 

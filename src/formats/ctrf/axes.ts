@@ -21,7 +21,7 @@ export function axesOfTest({ browser, device, extra }: CtrfTest): Axes | undefin
   );
 }
 
-/** What a reporter lists as axes. */
+/** The axes that a reporter lists as such. */
 const named = (extra: Extra): Axes | undefined => axesFrom(Object.fromEntries(extra?.axes ?? NONE));
 
 const NONE: ReadonlyMap<string, string> = new Map();

@@ -30,7 +30,7 @@ export class NunitHandler implements XmlHandler {
   #text: LongText | null = null;
   /** The counts of the whole run. */
   #counters: XmlAttributes = {};
-  /** Of the assembly that is open. */
+  /** The axes of the assembly that is open. */
   #axes: Axes | undefined;
   #failedCount = 0;
   #errorCount = 0;
