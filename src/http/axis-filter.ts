@@ -43,6 +43,16 @@ export const axisFilterParameter = (description: string): QueryParameter<AxisFil
   isRepeated: true,
 });
 
+/** The values that are alternatives, by the name of their axis. */
+export const valuesByAxis = (filter: AxisFilter): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>();
+  for (const one of filter) {
+    const [name, value] = axisOf(one) ?? [one, ''];
+    found.set(name, [...(found.get(name) ?? []), value]);
+  }
+  return found;
+};
+
 /** Parameters of a statement that filters by axes. */
 export const AXIS_PARAMETERS = { axis_names: 'Array(String)', axis_pairs: 'Array(String)' } as const;
 

@@ -3,9 +3,11 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { Window } from '../domain/window.ts';
+import { AXIS_PARAMETERS, type AxisFilter, axisFilterParameter, axisValues } from '../http/axis-filter.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
+import type { Repository } from '../postgres/repositories.ts';
 import { type InRepository, OwnerBatches } from './batches.ts';
 import { byPlace } from './by-place.ts';
 import * as common from './common.ts';
@@ -34,7 +36,14 @@ const rowSchema = z.object({
   job_name: z.string(),
   executions: z.int(),
 });
+type Counted = Omit<z.infer<typeof rowSchema>, 'place'>;
 const counts = defineQuery('insights/executions', parameters, rowSchema);
+
+const countsOnAxes = defineQuery(
+  'insights/executions_on_axes',
+  { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', ...AXIS_PARAMETERS },
+  rowSchema.omit({ place: true }),
+);
 
 /** Reads how often tests ran, those that wait at the same time in one statement. */
 const countReads = ({ clickhouse }: common.InsightsDeps) =>
@@ -47,6 +56,16 @@ const countReads = ({ clickhouse }: common.InsightsDeps) =>
     });
     return byPlace(await clickhouse.select(counts, () => valuesOf(take()), turn));
   });
+
+const countOnAxes = (
+  { clickhouse }: common.InsightsDeps,
+  { id, owner }: Repository,
+  { testId, window, axes }: Asked & { axes: AxisFilter },
+  signal?: AbortSignal,
+): Promise<Counted[]> => {
+  const asked = { repository_id: id, test_id: testId, start_ms: window.start, end_ms: window.end, ...axisValues(axes) };
+  return clickhouse.select(countsOnAxes, asked, { owner, signal });
+};
 
 interface Row {
   test_name: string;
@@ -102,6 +121,7 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
       }),
       direction: directionParameter(),
       ...windowParameters(),
+      axis: axisFilterParameter('Only executions in legs with these values, as `name:value`.'),
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
@@ -109,21 +129,23 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
       const order = orderOf(query);
-      const { start, end } = query;
+      const { start, end, axis: axes } = query;
       const asked = {
         path,
         query,
-        filters: { ...order, start, end },
+        filters: { ...order, start, end, axes },
         window: (first = checkedWindow(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
       const list = listOf(order);
       const page = await readPage(list, asked, async ({ window, key, perPage, direction }) => {
         const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-        const [found, { name }] = await Promise.all([
-          reads.get(repository, { testId: path.test_id, window }, signal),
-          deps.knownTests.get(repository, path.test_id),
-        ]);
+        const asked = { testId: path.test_id, window };
+        const read: Promise<readonly Counted[] | undefined> =
+          axes.length === 0
+            ? reads.get(repository, asked, signal)
+            : countOnAxes(deps, repository, { ...asked, axes }, signal);
+        const [found, { name }] = await Promise.all([read, deps.knownTests.get(repository, path.test_id)]);
         const rows = (found ?? []).map(({ pipeline_name, job_name, executions }) => ({
           test_name: name,
           pipeline_name,

@@ -9,6 +9,7 @@ import { LEVELS } from '../domain/health-confidence.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { HEALTHS } from '../domain/status.ts';
+import { type AxisFilter, axisFilterParameter, valuesByAxis } from '../http/axis-filter.ts';
 import {
   enumParameter,
   enumsParameter,
@@ -17,7 +18,14 @@ import {
   textsParameter,
 } from '../http/parameters.ts';
 import { listedColumns } from '../postgres/identities.ts';
-import { hasHealth, hasLevel, hasOpenQuarantine, isNamedNoneOf, isOneOf } from '../postgres/identity-conditions.ts';
+import {
+  hasHealth,
+  hasLegWhere,
+  hasLevel,
+  hasOpenQuarantine,
+  isNamedNoneOf,
+  isOneOf,
+} from '../postgres/identity-conditions.ts';
 import { recentColumns } from '../postgres/recent-columns.ts';
 import { identities } from '../postgres/schema.ts';
 import type { TestNames, TestSelection } from '../postgres/test-selection.ts';
@@ -35,9 +43,16 @@ interface AskedAbout {
   now: number;
 }
 
+interface AskedOfTests extends AskedAbout {
+  /** For a filter by axes: what else is asked of the leg. */
+  ofLeg: readonly SQL[];
+}
+
 interface TestFilter<V> extends QueryParameter<V> {
+  /** A filter by axes asks this of the leg that it finds, and not of all legs together. */
+  isOfLeg?: boolean;
   /** A condition on `identities`. Asked for only if a request has the parameter. */
-  condition(value: NonNullable<V>, about: AskedAbout): SQL;
+  condition(value: NonNullable<V>, about: AskedOfTests): SQL;
   /** The same for an identity in memory. Without it, a search with this filter asks PostgreSQL. */
   holds?(value: NonNullable<V>, identity: Identity): boolean;
 }
@@ -79,14 +94,17 @@ export const TEST_FILTERS = {
     holds: (names, { jobName }) => !names.includes(jobName),
   }),
   health_confidence: filter({
+    isOfLeg: true,
     ...enumsParameter(LEVELS, { description: 'Only healths of this confidence.', example: ['high'] }),
     condition: (levels) => hasLevel(listedColumns.confidence, levels),
   }),
   health_confidence_exclude: filter({
+    isOfLeg: true,
     ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
     condition: (levels) => hasLevel(listedColumns.confidence, except(LEVELS, levels)),
   }),
   failed_executions_impact: filter({
+    isOfLeg: true,
     ...enumsParameter(LEVELS, {
       description: 'Only tests whose failures cost this much; no healthy ones.',
       example: ['high'],
@@ -94,6 +112,7 @@ export const TEST_FILTERS = {
     condition: (levels, { now }) => hasLevel(recentColumns(now).impact, levels),
   }),
   failed_executions_impact_exclude: filter({
+    isOfLeg: true,
     ...enumsParameter(LEVELS, { description: 'All but these.', example: ['low'] }),
     condition: (levels, { now }) => hasLevel(recentColumns(now).impact, except(IMPACTS, levels)),
   }),
@@ -103,10 +122,12 @@ export const TEST_FILTERS = {
 export const SEARCH_FILTERS = {
   ...TEST_FILTERS,
   health_status: filter({
+    isOfLeg: true,
     ...enumsParameter(HEALTHS, { description: 'Only tests of this health.', example: ['flaky'] }),
     condition: hasHealth,
   }),
   health_status_exclude: filter({
+    isOfLeg: true,
     ...enumsParameter(HEALTHS, { description: 'All but these.', example: ['healthy'] }),
     condition: (healths) => hasHealth(except(HEALTHS, healths)),
   }),
@@ -116,6 +137,12 @@ export const SEARCH_FILTERS = {
     }),
     condition: (answer, { repositoryId }) =>
       answer === 'true' ? hasOpenQuarantine(repositoryId) : not(hasOpenQuarantine(repositoryId)),
+  }),
+  axis: filter({
+    ...axisFilterParameter(
+      'Only tests that ran in a leg with these values, as `name:value`. Healths, confidences and impacts that are asked for are then those of this leg.',
+    ),
+    condition: (axes: AxisFilter, { repositoryId, ofLeg }) => hasLegWhere(repositoryId, valuesByAxis(axes), ofLeg),
   }),
 };
 
@@ -135,17 +162,19 @@ type Asked<V> = QueryOf<typeof testNames> & NoInfer<V>;
 interface GivenFilter {
   name: string;
   value: unknown;
-  condition(about: AskedAbout): SQL;
+  isOfLeg: boolean;
+  condition(about: AskedOfTests): SQL;
   /** Undefined: what it means is not known of an identity in memory. */
   holds: ((identity: Identity) => boolean) | undefined;
 }
 
-function given<V>(name: string, { condition, holds }: TestFilter<V>, value: V): GivenFilter[] {
+function given<V>(name: string, { condition, holds, isOfLeg = false }: TestFilter<V>, value: V): GivenFilter[] {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [];
   return [
     {
       name,
       value,
+      isOfLeg,
       condition: (about) => condition(value, about),
       holds: holds && ((identity) => holds(value, identity)),
     },
@@ -179,8 +208,22 @@ export function inMemory<V>(filters: Filters<V>, query: Asked<V>): ((identity: I
 export const selectionOf = <V>(filters: Filters<V>, query: Asked<V>, about: AskedAbout): TestSelection => ({
   ...namesOf(query.test_name, about.repositoryId),
   ...(query.test_name.length === 0 && { patterns: ['%'] }),
-  conditions: givenIn(filters, query).map(({ condition }) => condition(about)),
+  conditions: conditionsOf(givenIn(filters, query), about),
 });
+
+/**
+ * With a filter by axes, what is asked of a leg is asked of the one that has these axes: a search for what is broken with
+ * `os=windows` finds no test that is broken elsewhere.
+ */
+function conditionsOf(filters: readonly GivenFilter[], about: AskedAbout): SQL[] {
+  const hasAxes = filters.some(({ name }) => name === ('axis' satisfies keyof typeof SEARCH_FILTERS));
+  const [ofLegs, others] = [
+    filters.filter(({ isOfLeg }) => hasAxes && isOfLeg),
+    filters.filter(({ isOfLeg }) => !hasAxes || !isOfLeg),
+  ];
+  const ofLeg = ofLegs.map(({ condition }) => condition({ ...about, ofLeg: [] }));
+  return others.map(({ condition }) => condition({ ...about, ofLeg }));
+}
 
 const namesOf = (names: readonly string[], repositoryId: string): TestNames => ({
   testIds: names.map((name) => testIdOf(repositoryId, name)),

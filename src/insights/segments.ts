@@ -5,6 +5,7 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { OUTCOMES, type Segment, segmentsOf } from '../domain/segments.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
+import { AXIS_PARAMETERS, axisFilterParameter, axisValues } from '../http/axis-filter.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
@@ -45,6 +46,7 @@ const commitResults = defineQuery(
     end_ms: 'Int64',
     flaky_ids: 'Array(UInt64)',
     commits: 'UInt32',
+    ...AXIS_PARAMETERS,
   },
   rowSchema,
 );
@@ -100,7 +102,10 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
       'Stretches of commits on the default branch on which the test did the same, oldest first. Commits are in the order in which the test first ran on them.',
     access: 'read',
     params: common.testPath,
-    query: windowParameters(),
+    query: {
+      ...windowParameters(),
+      axis: axisFilterParameter('Only what the test did in legs with these values, as `name:value`.'),
+    },
     responses: { 200: { description: 'The segments.', schema: response } },
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
@@ -114,6 +119,7 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
         start_ms: window.start,
         end_ms: window.end,
         commits: COMMITS_MAX + 1,
+        ...axisValues(query.axis),
       };
       const [rows] = await Promise.all([
         deps.clickhouse.select(commitResults, asked, { owner: repository.owner, signal }),

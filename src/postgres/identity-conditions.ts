@@ -6,7 +6,8 @@ import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
 import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
-import { identities, quarantines, suspects, tests } from './schema.ts';
+import { withSuspects } from './identities.ts';
+import { identities, jobLegs, quarantines, suspects, tests } from './schema.ts';
 import type { TestNames } from './test-selection.ts';
 
 export const isOneOf = (column: AnyColumn, texts: readonly string[]): SQL =>
@@ -38,3 +39,30 @@ export function isNamedNoneOf(repositoryId: string, { testIds, patterns }: TestN
     select found.test_id from ${tests} as found
     where found.repository_id = ${repositoryId} and not (${sql.join(matches, sql` or `)})))`;
 }
+
+/**
+ * Whether a leg with one of these values of each axis ran, of which the conditions hold. Legs of jobs are few, so their axes
+ * are read once; which of them a test ran in, the key of identities says. The tables have the names that they have outside:
+ * within, a condition means the leg.
+ */
+export const hasLegWhere = (
+  repositoryId: string,
+  axes: ReadonlyMap<string, readonly string[]>,
+  conditions: readonly SQL[],
+): SQL => sql`(identities.test_id, identities.pipeline_name, identities.job_name) in (
+  select identities.test_id, identities.pipeline_name, identities.job_name from ${withSuspects}
+  where identities.repository_id = ${repositoryId} and identities.executions > 0
+    and identities.axes = any(array(
+      select distinct named.axes from ${jobLegs} as named
+      where named.repository_id = ${repositoryId} and ${sql.join(axesHold(axes), sql` and `)}))
+    ${sql.join(
+      conditions.map((one) => sql` and ${one}`),
+      sql``,
+    )})`;
+
+/** A leg without axes has a text that is no JSON. */
+const axesHold = (axes: ReadonlyMap<string, readonly string[]>): SQL[] =>
+  [...axes].map(
+    ([name, values]) => sql`case when left(named.axes, 1) <> '{' then false
+      else named.axes::jsonb ->> ${name} = any(${sql.param(values)}::text[]) end`,
+  );

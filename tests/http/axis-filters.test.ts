@@ -1,7 +1,9 @@
-/** Filters by axes: of statistics, failure groups and runs. */
+/** Filters by axes: of statistics, failure groups, executions, segments and runs. */
 import { describe, expect, test } from 'bun:test';
+import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailures } from '../../src/insights/failures.ts';
 import type { RunList } from '../../src/insights/runs.ts';
+import type { TestSegments } from '../../src/insights/segments.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
 import { linksOf } from '../support/http.ts';
 import { at, beside, NAME, setUpInsights } from '../support/insights.ts';
@@ -64,6 +66,22 @@ describe.each(FILTERS)('with axis %j', (axes, passed, failed, systems, runs) => 
     expect(failures.reduce((sum, { failure_count }) => sum + failure_count, 0)).toBe(failed);
   });
 
+  test('executions are counted in these legs', async () => {
+    const { executions } = await read<TestExecutions>('/executions');
+    expect(executions.reduce((sum, { executions_count }) => sum + executions_count, 0)).toBe(passed + failed);
+    // Each of these legs is a CI job of its own.
+    expect(executions).toHaveLength(passed + failed);
+  });
+
+  test('segments are what the test did in these legs', async () => {
+    const { segments } = await read<TestSegments>('/segments');
+    expect([
+      segments.reduce((sum, { executions_count }) => sum + executions_count, 0),
+      segments.reduce((sum, { failure_count }) => sum + failure_count, 0),
+    ]).toEqual([passed + failed, failed]);
+    expect(segments.reduce((sum, { commits }) => sum + commits, 0)).toBe(Object.keys(runs).length);
+  });
+
   test('runs are those with such a leg, with what these legs did, on every page', async () => {
     const found: Record<string, number> = {};
     let address: string | undefined = `${insights.fixture.base}/runs?per_page=1&${query(...axes)}`;
@@ -97,16 +115,24 @@ test('flaky executions are counted where they ran', async () => {
   ]);
 });
 
-test('a cursor of one filter is refused by another', async () => {
-  const first = await insights.app.request(`${insights.fixture.base}/runs?per_page=1&${query('os:linux', 'os:macos')}`);
-  const next = linksOf(first).next ?? '';
-  const other = next.replace('linux', 'windows');
-  expect(other).not.toBe(next);
-  expect((await insights.app.request(other)).status).toBe(422);
-});
+test.each(['/runs', '/search/tests', '/executions'])(
+  'a cursor of one filter of %s is refused by another',
+  async (below) => {
+    const address = below === '/executions' ? insights.fixture.test(NAME, below) : `${insights.fixture.base}${below}`;
+    const first = await insights.app.request(`${address}?per_page=1&${query('os:linux', 'os:macos')}`);
+    const next = linksOf(first).next ?? '';
+    const other = next.replace('linux', 'windows');
+    expect(other).not.toBe(next);
+    expect((await insights.app.request(other)).status).toBe(422);
+  },
+);
 
 test.each(['os', ':windows', 'os:', 'o s:windows'])('axis=%s is no filter', async (axis) => {
-  for (const address of [`${insights.fixture.base}/runs`, insights.fixture.test(NAME, '/failures')]) {
+  const ofTest = ['/failures', '/executions', '/segments', '/stats/failure_count'];
+  for (const address of [
+    ...['/runs', '/search/tests'].map((below) => `${insights.fixture.base}${below}`),
+    ...ofTest.map((below) => insights.fixture.test(NAME, below)),
+  ]) {
     const response = await insights.app.request(`${address}?${query(axis)}`);
     expect([response.status, await response.json()]).toEqual([
       422,
