@@ -120,6 +120,7 @@ const testsRoute = createRoute({
       q: text(search.q),
       pipeline: text(search.pipeline),
       job: text(search.job),
+      axis: text(search.axis),
       health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
       quarantined: oneOf(search.quarantined, ['true', 'false']),
       sort: oneOf(search.sort, SORTS),

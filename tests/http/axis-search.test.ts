@@ -17,7 +17,7 @@ interface Leg {
 }
 
 /** A name and a value that a careless statement would read as something else. */
-const ODD = { 'it\'s "odd"': 'a:b, {c} %' };
+const ODD = { 'it\'s"odd"': 'a:b, {c} %' };
 const LEGS: readonly Leg[] = [
   { job: 'unit', axes: { os: 'linux', python: '3.12' }, tests: { pays: 'healthy', adds: 'healthy', forks: 'broken' } },
   { job: 'unit', axes: { os: 'linux', python: '3.13' }, tests: { pays: 'healthy', adds: 'healthy', forks: 'healthy' } },

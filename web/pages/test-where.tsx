@@ -1,5 +1,6 @@
 /** Where a test fails: which axis its failures follow, and how often it failed in each leg. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { TestAxes } from '../../src/insights/axes.ts';
 import { axesQuery, type TestPath } from '../api/queries.ts';
@@ -26,7 +27,7 @@ export function WhereItFails({ path }: { path: TestPath }) {
   return (
     <Section title="Where it fails" aside="in the last 30 days, on any branch">
       <Said failsWith={data.fails_with} />
-      <Legs legs={data.legs} count={data.legs_count} />
+      <Legs path={path} legs={data.legs} count={data.legs_count} />
       {!data.is_complete && (
         <p className="border-t border-line px-4 py-2 text-soft">Only its newest executions were considered.</p>
       )}
@@ -50,7 +51,7 @@ function Said({ failsWith }: { failsWith: FailsWith }) {
   );
 }
 
-function Legs({ legs, count }: { legs: readonly Leg[]; count: number }) {
+function Legs({ path, legs, count }: { path: TestPath; legs: readonly Leg[]; count: number }) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? legs : legs.slice(0, SHOWN);
   const hasSeveralJobs = new Set(legs.map(jobOf)).size > 1;
@@ -74,7 +75,8 @@ function Legs({ legs, count }: { legs: readonly Leg[]; count: number }) {
           {shown.map((leg) => (
             <tr key={`${jobOf(leg)} ${axesInWords(leg)}`} className="border-b border-line last:border-0">
               <th scope="row" className="px-4 py-2 font-normal wrap-anywhere">
-                {axesInWords(leg) || (hasSeveralJobs ? jobOf(leg) : 'without axes')}
+                {axesInWords(leg) === '' && (hasSeveralJobs ? jobOf(leg) : 'without axes')}
+                <AxisLinks path={path} leg={leg} />
                 {hasSeveralJobs && axesInWords(leg) !== '' && (
                   <span className="block text-xs text-soft">{jobOf(leg)}</span>
                 )}
@@ -101,6 +103,17 @@ function Legs({ legs, count }: { legs: readonly Leg[]; count: number }) {
     </>
   );
 }
+
+/** Each leads to the tests that ran there. */
+const AxisLinks = ({ path, leg: { axes } }: { path: TestPath; leg: Leg }) =>
+  Object.entries(axes).map(([name, value], i) => (
+    <span key={name}>
+      {i > 0 && ' · '}
+      <Link to="/$owner/$repository/tests" params={path} search={{ axis: `${name}:${value}` }}>
+        {name}={value}
+      </Link>
+    </span>
+  ));
 
 const Cell = ({ children }: { children: ReactNode }) => (
   <td className="px-2 py-2 text-right last:pr-4 sm:px-4">{children}</td>

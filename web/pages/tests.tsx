@@ -38,12 +38,13 @@ export function Tests() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(`Tests of ${path.owner}/${path.repository}`);
-  const { q = '', pipeline, job, health, quarantined, sort = 'health_status' } = search;
+  const { q = '', pipeline, job, axis, health, quarantined, sort = 'health_status' } = search;
   const found = useInfiniteQuery({
     ...searchQuery(path, {
       test_name: q === '' ? undefined : patternOf(q),
       pipeline_name: pipeline,
       job_name: job,
+      axis,
       health_status: health,
       is_quarantined: quarantined,
       sort,
@@ -61,7 +62,7 @@ export function Tests() {
   );
   const onSearch = useCallback((text: string) => change({ q: text === '' ? undefined : text }), [change]);
   const tests = useMemo(() => found.data?.pages.flatMap(({ body }) => body.tests) ?? [], [found.data]);
-  const isFiltered = [pipeline, job, health, quarantined].some((one) => one !== undefined) || q !== '';
+  const isFiltered = [pipeline, job, axis, health, quarantined].some((one) => one !== undefined) || q !== '';
   const total = found.data?.pages[0]?.body.total;
 
   if (found.isSuccess && tests.length === 0 && !isFiltered && !found.isPlaceholderData)
@@ -81,6 +82,9 @@ export function Tests() {
         <Choice label="Sorted by" value={search.sort} options={SORTS} onChoose={(chosen) => change({ sort: chosen })} />
         {pipeline !== undefined && (
           <Chip label={`pipeline ${pipeline}`} onRemove={() => change({ pipeline: undefined })} />
+        )}
+        {axis !== undefined && (
+          <Chip label={axis.replace(':', '=')} onRemove={() => change({ axis: undefined })} />
         )}
         {job !== undefined && <Chip label={`job ${job}`} onRemove={() => change({ job: undefined })} />}
       </div>
