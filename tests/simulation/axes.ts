@@ -1,18 +1,19 @@
 /**
- * `bun tests/simulation/axes.ts [--worlds 300] [--seed 1] [--runs 5,10,30,100]`: how often the rule of axes, and Fisher's test
+ * `bun tests/simulation/axes.ts [--worlds 300] [--seed 1] [--runs 5,10,30,100] [--curve]`: how often the rule of axes, and Fisher's test
  * on pooled counts, name just the legs that are hit in worlds whose cause is known, and how often they name any where there
- * is none.
+ * is none. With `--curve`, a table of how many causes the rule names, by how often they fail.
  */
 import { parseArgs } from 'node:util';
 import { explainByAxes } from '../../src/domain/axis-explanation.ts';
 import { byFisher, legsNamed } from './axis-rules.ts';
-import { type AxisWorld, type AxisWorldKind, CAUSES, makeAxisWorld, NO_CAUSES } from './axis-worlds.ts';
+import { type AxisWorld, type AxisWorldKind, CAUSES, makeAxisWorld, NO_CAUSES, SHARES } from './axis-worlds.ts';
 
 const { values } = parseArgs({
   options: {
     worlds: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
     runs: { type: 'string', default: '5,10,30,100' },
+    curve: { type: 'boolean', default: false },
   },
 });
 const worlds = Number(values.worlds);
@@ -20,8 +21,9 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** The legs that a rule names: 1 for each of them; undefined if it names none. */
 type Rule = (world: AxisWorld) => readonly boolean[] | undefined;
+const withinCommits: Rule = ({ results, legs }) => legsNamed(explainByAxes(results), legs);
 const RULES: Readonly<Record<string, Rule>> = {
-  'within commits': ({ results, legs }) => legsNamed(explainByAxes(results), legs),
+  'within commits': withinCommits,
   Fisher: ({ results, legs }) => byFisher(results, legs),
 };
 
@@ -40,7 +42,26 @@ function scoreCause(rule: Rule, kind: AxisWorldKind, runs: number): { named: num
   return score;
 }
 
-for (const runs of values.runs.split(',').map(Number))
+/** Of the causes that fail so often, which share is named right. */
+function foundOf(rule: Rule, share: number, runs: number): number {
+  const all = CAUSES.flatMap((kind) => [...worldsOf(kind, runs)]).filter((world) => world.share === share);
+  return all.filter((world) => rule(world)?.every((is, i) => is === world.hit?.[i])).length / all.length;
+}
+
+const asRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const numbers = values.runs.split(',').map(Number);
+if (values.curve) {
+  say(asRow(['after', ...SHARES.map((share) => `${100 * share}%`)]));
+  say(asRow(['', ...SHARES].map(() => '---')));
+  for (const runs of numbers) {
+    const found = SHARES.map((share) => foundOf(withinCommits, share, runs));
+    say(asRow([`${runs} runs`, ...found.map((one) => `${(100 * one).toFixed(0)}%`)]));
+  }
+  process.exit(0);
+}
+
+for (const runs of numbers)
   for (const [name, rule] of Object.entries(RULES)) {
     const begun = performance.now();
     const scores = CAUSES.map((kind) => scoreCause(rule, kind, runs));

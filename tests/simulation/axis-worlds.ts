@@ -18,7 +18,8 @@ export interface AxisWorld {
 
 const LEGS_MIN = 4;
 const LEGS_MAX = 60;
-const SHARES = [0.1, 0.3, 0.6, 1] as const;
+/** How often a test fails in the legs that are hit. */
+export const SHARES = [0.1, 0.3, 0.6, 1] as const;
 
 /** A random part of the product of 2 to 6 axes of 2 to 5 values; up to a fifth of the legs is missing in each run. */
 export function makeAxisWorld(kind: AxisWorldKind, seed: number, runs: number): AxisWorld {
