@@ -1,5 +1,5 @@
 /**
- * Whether a CI job ran far fewer tests than it uses to. A runner that stops at the first failure (`-x`, `--bail`, nextest)
+ * Whether a leg of a CI job ran far fewer tests than it uses to. A runner that stops at the first failure (`-x`, `--bail`, nextest)
  * reports what ran until then, and the rest looks like tests that do not exist.
  */
 

@@ -43,7 +43,7 @@ const jobSchema = z.object({
   }),
   usual_tests: z.int().nullable().meta({
     description:
-      'How many tests the CI job usually runs on the default branch, if this attempt ran far fewer, as when its runner stops at the first failure; otherwise null',
+      'How many tests this leg of the CI job usually runs on the default branch, if this attempt ran far fewer, as when its runner stops at the first failure; otherwise null',
     example: null,
   }),
 });
@@ -104,8 +104,9 @@ export const mountRun = (
         RunTroubles.of(deps.db, repository.id, failedJobs.map(placeOf)),
         deps.usualTests.fewer(repository, rows),
       ]);
-      const usualOf = ({ job_name, run_attempt }: CommitRun): number | null =>
-        fewer.find(({ jobName, runAttempt }) => jobName === job_name && runAttempt === run_attempt)?.usual ?? null;
+      const usualOf = ({ job_name, axes, run_attempt }: CommitRun): number | null =>
+        fewer.find((one) => one.jobName === job_name && one.axes === axes && one.runAttempt === run_attempt)?.usual ??
+        null;
       const total = (countOf: (row: CommitRun) => number): number => rows.reduce((sum, row) => sum + countOf(row), 0);
       const whole = {
         pipeline_name: name.pipelineName,

@@ -1,8 +1,9 @@
-/** How many tests CI jobs usually run: read once in a while for a pipeline, not for each run that is looked at. */
+/** How many tests the legs of CI jobs usually run: read once in a while for a pipeline, not for each run that is looked at. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { CommitRun } from '../commits/commit-record.ts';
+import { axesOf, axesSchema } from '../domain/axes.ts';
 import { type UsualTests, usualDaysOf, usualIfFewer } from '../domain/usual-tests.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -15,6 +16,7 @@ const usualTests = defineQuery(
   z.object({
     pipeline_name: z.string(),
     job_name: z.string(),
+    axes: z.string(),
     runs: z.int(),
     lower_quartile: z.int(),
     median: z.int(),
@@ -29,13 +31,14 @@ const LISTED_MAX = 100;
 
 type Attempt = Pick<
   CommitRun,
-  'pipeline_name' | 'job_name' | 'run_id' | 'run_attempt' | 'day_number' | 'passed' | 'failed'
+  'pipeline_name' | 'job_name' | 'axes' | 'run_id' | 'run_attempt' | 'day_number' | 'passed' | 'failed'
 >;
 
-/** An attempt of a CI job that ran far fewer tests than usual. */
+/** An attempt of a CI job that, in this leg, ran far fewer tests than usual. */
 export interface FewerTests {
   pipelineName: string;
   jobName: string;
+  axes: string;
   runId: string;
   runAttempt: number;
   ran: number;
@@ -45,20 +48,25 @@ export interface FewerTests {
 export const fewerTestsSchema = z.object({
   pipeline_name: common.pipelineNameOut,
   job_name: common.jobNameOut,
+  axes: axesSchema.meta({ description: 'Of the leg that did; empty without axes', example: { os: 'windows' } }),
   run_id: z.string().meta({ example: '1001' }),
   run_attempt: z.int().meta({ example: 1 }),
   ran: z.int().meta({ description: 'Tests that passed or failed in it', example: 12 }),
-  usual: z.int().meta({ description: 'Tests that the CI job usually runs on the default branch', example: 400 }),
+  usual: z.int().meta({ description: 'Tests that this leg of the CI job usually runs on the default branch', example: 400 }),
 });
 
 export const fewerTestsJson = (fewer: FewerTests): z.input<typeof fewerTestsSchema> => ({
   pipeline_name: fewer.pipelineName,
   job_name: fewer.jobName,
+  axes: axesOf(fewer.axes),
   run_id: fewer.runId,
   run_attempt: fewer.runAttempt,
   ran: fewer.ran,
   usual: fewer.usual,
 });
+
+/** Within its pipeline. */
+const legOf = ({ job_name, axes }: { job_name: string; axes: string }): string => JSON.stringify([job_name, axes]);
 
 export class UsualTestsOfJobs {
   readonly #known = new TtlCache<ReadonlyMap<string, UsualTests>>(KEPT_MS, KEPT_MAX);
@@ -82,7 +90,7 @@ export class UsualTestsOfJobs {
   async #fewer(repository: Repository, rows: readonly Attempt[]): Promise<FewerTests[]> {
     const attempts = Map.groupBy(
       rows.filter(({ run_attempt }) => run_attempt === 1),
-      (row) => JSON.stringify([row.pipeline_name, row.job_name, row.run_id]),
+      (row) => JSON.stringify([row.pipeline_name, row.job_name, row.axes, row.run_id]),
     );
     const found: FewerTests[] = [];
     const pipelines = new Set<string>();
@@ -92,11 +100,12 @@ export class UsualTestsOfJobs {
       const day = Math.max(...parts.map(({ day_number }) => day_number));
       const usual = await this.#usualOf(repository, first.pipeline_name, day);
       const ran = parts.reduce((sum, { passed, failed }) => sum + passed + failed, 0);
-      const median = usualIfFewer({ ran, runAttempt: first.run_attempt }, usual.get(first.job_name));
+      const median = usualIfFewer({ ran, runAttempt: first.run_attempt }, usual.get(legOf(first)));
       if (median === null) continue;
       found.push({
         pipelineName: first.pipeline_name,
         jobName: first.job_name,
+        axes: first.axes,
         runId: first.run_id,
         runAttempt: first.run_attempt,
         ran,
@@ -115,10 +124,7 @@ export class UsualTestsOfJobs {
         { owner: repository.owner },
       );
       return new Map(
-        rows.map(({ job_name, runs, lower_quartile: lowerQuartile, median }) => [
-          job_name,
-          { runs, lowerQuartile, median },
-        ]),
+        rows.map((row) => [legOf(row), { runs: row.runs, lowerQuartile: row.lower_quartile, median: row.median }]),
       );
     });
   }

@@ -17,6 +17,11 @@ const insights = setUpInsights(async (fixture) => {
     fixture.run([failed, { name: 't1', at: at(2) }, { name: 't2', at: at(2), status: 'skipped' }], stopped()),
     fixture.run([failed], stopped({ run_attempt: 2 })),
     fixture.run([failed], stopped({ job_name: 'rare' })),
+    ...Array.from({ length: 6 }, (_, i) => `m${i}`).flatMap((commit) =>
+      ['linux', 'windows'].map((os) => fixture.run(tests(WHOLE), { job_name: 'matrix', run_id: commit, commit, axes: { os } })),
+    ),
+    fixture.run(tests(WHOLE), stopped({ job_name: 'matrix', run_id: 'leg', commit: 'leg', axes: { os: 'linux' } })),
+    fixture.run(tests(2), stopped({ job_name: 'matrix', run_id: 'leg', commit: 'leg', axes: { os: 'windows' } })),
     fixture.run(tests(WHOLE - 1), { branch: 'fix', pull_request: 7, run_id: 'whole', commit: 'whole' }),
   );
 });
@@ -39,7 +44,16 @@ test('a run whose runner stopped early says how many tests its CI job usually ru
   // The second attempt may run only what failed, and the other job has never run on the default branch.
   expect(await jobsOf('stopped')).toEqual({ 'unit 1': WHOLE, 'unit 2': null, 'rare 1': null });
   expect(await fewerOn('stopped')).toEqual([
-    { pipeline_name: 'CI', job_name: 'unit', run_id: 'stopped', run_attempt: 1, ran: 2, usual: WHOLE },
+    { pipeline_name: 'CI', job_name: 'unit', axes: {}, run_id: 'stopped', run_attempt: 1, ran: 2, usual: WHOLE },
+  ]);
+});
+
+test('a leg that stopped early is told from the others of its matrix', async () => {
+  expect(await fewerOn('leg')).toEqual([
+    {
+      ...{ pipeline_name: 'CI', job_name: 'matrix', axes: { os: 'windows' }, run_id: 'leg', run_attempt: 1 },
+      ...{ ran: 2, usual: WHOLE },
+    },
   ]);
 });
 
