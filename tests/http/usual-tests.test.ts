@@ -75,7 +75,7 @@ test('reads of the same pipeline share one statement, and go on without it while
   };
   const usual = new UsualTestsOfJobs({ ...clickhouse, select });
   const row = {
-    ...{ pipeline_name: 'CI', job_name: 'unit', run_id: 'x', run_attempt: 1, passed: 1, failed: 0 },
+    ...{ pipeline_name: 'CI', job_name: 'unit', axes: '', run_id: 'x', run_attempt: 1, passed: 1, failed: 0 },
     day_number: Math.floor(at(2) / 86_400_000),
   };
   expect(await usual.fewer(repository, [row])).toEqual([]);
