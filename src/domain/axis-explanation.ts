@@ -3,8 +3,8 @@
  *
  * Legs are compared only within a *stratum*: what ran for the same commit on the same day. A bad commit or a bad hour hits
  * all legs of its stratum, and says nothing of any of them. Given that k of the n legs of a stratum failed, the likelihood of
- * a set of legs is that of how many of its legs are among them (noncentral hypergeometric). No stratum proves more than 30 : 1,
- * because a value of an axis may be ill for a day. Fisher's test on pooled counts names such a day in half of all cases
+ * a set of legs is that of how many of its legs are among them (noncentral hypergeometric). A value of an axis may be ill for a
+ * day: so no stratum proves more than 100 : 1, and what is named must hold without the two strata that speak most for it. Fisher's test on pooled counts names such a day in half of all cases
  * (`tests/simulation/axes.ts` compares).
  */
 import { type Axes, axesOf } from './axes.ts';
@@ -51,10 +51,13 @@ export const STRATA_MIN = 3;
 /** The newest with failures are looked at: what was fixed long ago is not explained. */
 const STRATA_MAX = 30;
 /** How many times likelier one stratum can make anything. */
-const STRATUM_RATIO_MAX = 30;
+const STRATUM_RATIO_MAX = 100;
 /** A stratum speaks for a set of legs from this ratio on. */
 const SPEAKING_RATIO = 1.5;
-const NAMED_MIN = 0.95;
+const NAMED_MIN = 0.9;
+/** Without the strata that speak most for a set, the others must still make it so many times likelier. */
+const LEFT_OUT = 2;
+const RATIO_WITHOUT_MIN = 10;
 const EVERY_LEG_MIN = 0.99;
 /** "Only": at most this share of executions elsewhere failed. */
 const ONLY_SHARE_MAX = 0.02;
@@ -150,7 +153,8 @@ function weigh(candidates: readonly Candidate[], legs: readonly Axes[], strata: 
     const narrower = strata.map((stratum) => ratiosIn(stratum, set));
     return evidence(narrower, weights) + Math.log(PRIOR_NARROWER) > (scores[at] ?? 0);
   });
-  return { best: isBeaten ? undefined : best, probability: share(scores[at] ?? 0) / sum, none, speaking };
+  const holds = evidence(withoutMost(own, weights), weights) >= Math.log(RATIO_WITHOUT_MIN);
+  return { best: isBeaten || !holds ? undefined : best, probability: share(scores[at] ?? 0) / sum, none, speaking };
 }
 
 /** For each odds ratio, the logarithm of how much likelier the failures are than by chance; undefined if a set says nothing. */
@@ -198,10 +202,27 @@ function weightOf(ratios: readonly Ratios[]): number {
 }
 
 function evidence(ratios: readonly Ratios[], weights: readonly number[]): number {
+  const sums = sumsOf(ratios, weights);
+  return logSum(sums) - Math.log(sums.length);
+}
+
+/** Of all strata together, for each odds ratio. */
+function sumsOf(ratios: readonly Ratios[], weights: readonly number[]): number[] {
   const sums = ODDS_RATIOS.map(() => 0);
   for (const [s, one] of ratios.entries())
     if (one) for (let r = 0; r < sums.length; r++) sums[r] = (sums[r] ?? 0) + (weights[s] ?? 0) * (one[r] ?? 0);
-  return logSum(sums) - Math.log(sums.length);
+  return sums;
+}
+
+/** The ratios without the strata that speak most for the set, at the odds ratio that fits all of them best. */
+function withoutMost(ratios: readonly Ratios[], weights: readonly number[]): Ratios[] {
+  const sums = sumsOf(ratios, weights);
+  const at = sums.indexOf(Math.max(...sums));
+  const most = ratios
+    .map((one, s) => ({ s, ratio: (weights[s] ?? 0) * (one?.[at] ?? 0) }))
+    .sort((one, other) => other.ratio - one.ratio)
+    .slice(0, LEFT_OUT);
+  return ratios.map((one, s) => (most.some((left) => left.s === s) ? undefined : one));
 }
 
 function named(
