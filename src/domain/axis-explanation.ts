@@ -4,8 +4,8 @@
  * Legs are compared only within a *stratum*: what ran for the same commit on the same day. A bad commit or a bad hour hits
  * all legs of its stratum, and says nothing of any of them. Given that k of the n legs of a stratum failed, the likelihood of
  * a set of legs is that of how many of its legs are among them (noncentral hypergeometric). A value of an axis may be ill for a
- * day: so no stratum proves more than 100 : 1, and what is named must hold without the two strata that speak most for it. Fisher's test on pooled counts names such a day in half of all cases
- * (`tests/simulation/axes.ts` compares).
+ * day: so no stratum proves more than 100 : 1, and what is named must hold without the two strata that speak most for it.
+ * Fisher's test on pooled counts names such a day in half of all cases (`tests/simulation/axes.ts` compares).
  */
 import { type Axes, axesOf } from './axes.ts';
 import { type AxisTerm, type Candidate, type CandidateKind, candidatesOf, narrowerSets } from './axis-candidates.ts';
