@@ -60,7 +60,7 @@ export const hasLegWhere = (
       sql``,
     )})`;
 
-/** A leg without axes has a text that is no JSON. */
+/** A leg without axes has an empty text: not JSON. */
 const axesHold = (axes: ReadonlyMap<string, readonly string[]>): SQL[] =>
   [...axes].map(
     ([name, values]) => sql`case when left(named.axes, 1) <> '{' then false

@@ -47,7 +47,7 @@ const repositoryOf = (kind: Kind) => ({ host: 'github.com', owner: 'bench', name
 const nameOf = (test: number): string => `suite ${test % 100} > test ${test}`;
 const isBad = (test: number, leg: number): boolean => test < READ_TESTS && leg % PYTHONS === 3;
 
-/** One run of all legs. In one leg, each is a run of its own. */
+/** One run of all legs. In one leg, each is another run. */
 function jobsOf(kind: Kind, run: number, testsOfRun: number, now: number) {
   const at = now - (runs + MORE_RUNS - run) * HOUR_MS;
   return Array.from({ length: legs }, (_, leg) =>

@@ -69,7 +69,7 @@ describe.each(FILTERS)('with axis %j', (axes, passed, failed, systems, runs) => 
   test('executions are counted in these legs', async () => {
     const { executions } = await read<TestExecutions>('/executions');
     expect(executions.reduce((sum, { executions_count }) => sum + executions_count, 0)).toBe(passed + failed);
-    // Each of these legs is a CI job of its own.
+    // Each of these legs is another CI job.
     expect(executions).toHaveLength(passed + failed);
   });
 

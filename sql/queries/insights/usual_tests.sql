@@ -1,5 +1,5 @@
--- How many tests the legs of the CI jobs of some pipelines ran on the default branch in a few weeks: first attempts only, because later
--- ones may run only what failed. The days of a repository are one range of the key; a row is an attempt of a leg.
+-- How many tests the legs of the CI jobs of some pipelines ran on the default branch in a few weeks: first attempts only,
+-- because later ones may run only what failed. The days of a repository are one range of the key; a row is an attempt of a leg.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_pipelines = ['CI'];
 SET param_first_day = 20764;
