@@ -52,7 +52,9 @@ export const fewerTestsSchema = z.object({
   run_id: z.string().meta({ example: '1001' }),
   run_attempt: z.int().meta({ example: 1 }),
   ran: z.int().meta({ description: 'Tests that passed or failed in it', example: 12 }),
-  usual: z.int().meta({ description: 'Tests that this leg of the CI job usually runs on the default branch', example: 400 }),
+  usual: z
+    .int()
+    .meta({ description: 'Tests that this leg of the CI job usually runs on the default branch', example: 400 }),
 });
 
 export const fewerTestsJson = (fewer: FewerTests): z.input<typeof fewerTestsSchema> => ({

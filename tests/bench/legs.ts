@@ -57,7 +57,8 @@ function jobsOf(kind: Kind, run: number, testsOfRun: number, now: number) {
       run: {
         commit: `commit ${run}`,
         run_id: kind === 'legs' ? `${run}` : `${run} ${leg}`,
-        axes: kind === 'legs' ? { os: `os ${Math.floor(leg / PYTHONS)}`, python: `3.${leg % PYTHONS}` } : { os: 'os 0' },
+        axes:
+          kind === 'legs' ? { os: `os ${Math.floor(leg / PYTHONS)}`, python: `3.${leg % PYTHONS}` } : { os: 'os 0' },
       },
       executions: Array.from({ length: testsOfRun }, (_, test) => ({
         name: nameOf(test),
@@ -88,7 +89,11 @@ async function measure(folder: string): Promise<Figure[]> {
       }
     }
     await service.untilNothingIsStale();
-    return [...KINDS.map((kind) => figure(`legs.evaluated.${kind}`, quantile(rates[kind], 0.5), 'executions/s')), ...(await state(service)), ...(await reads(service))];
+    return [
+      ...KINDS.map((kind) => figure(`legs.evaluated.${kind}`, quantile(rates[kind], 0.5), 'executions/s')),
+      ...(await state(service)),
+      ...(await reads(service)),
+    ];
   } finally {
     await producer.close();
     await queues.close();

@@ -18,7 +18,9 @@ const insights = setUpInsights(async (fixture) => {
     fixture.run([failed], stopped({ run_attempt: 2 })),
     fixture.run([failed], stopped({ job_name: 'rare' })),
     ...Array.from({ length: 6 }, (_, i) => `m${i}`).flatMap((commit) =>
-      ['linux', 'windows'].map((os) => fixture.run(tests(WHOLE), { job_name: 'matrix', run_id: commit, commit, axes: { os } })),
+      ['linux', 'windows'].map((os) =>
+        fixture.run(tests(WHOLE), { job_name: 'matrix', run_id: commit, commit, axes: { os } }),
+      ),
     ),
     fixture.run(tests(WHOLE), stopped({ job_name: 'matrix', run_id: 'leg', commit: 'leg', axes: { os: 'linux' } })),
     fixture.run(tests(2), stopped({ job_name: 'matrix', run_id: 'leg', commit: 'leg', axes: { os: 'windows' } })),
