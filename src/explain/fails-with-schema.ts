@@ -12,7 +12,7 @@ const counts = (description: string, failed: number, ran: number) =>
     .meta({ description })
     .nullable();
 
-const failsWithSchema = z
+export const failsWithSchema = z
   .object({
     kind: z.enum(['axes', 'leg', 'every_leg', 'unknown']).meta({
       description:

@@ -10,7 +10,7 @@ import { runOf } from '../support/verdicts.ts';
 const ingest = setUpIngest();
 
 const OTHERS = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`other ${i}`, 'passed' as const]));
-const LEGS = ['linux', 'windows'].flatMap((os) => ['3.12', '3.13'].map((python) => ({ os, python })));
+const LEGS = ['linux', 'windows'].flatMap((os) => ['3.11', '3.12', '3.13'].map((python) => ({ os, python })));
 type Leg = (typeof LEGS)[number];
 
 /** Commit after commit in every leg, two in a day. */
@@ -30,25 +30,25 @@ class Matrix {
   }
 
   async commits(count: number, isFailed: (leg: Leg) => boolean): Promise<void> {
-    for (let i = 0; i < count; i++) {
+    const jobs = Array.from({ length: count }, () => {
       this.#at += 12 * HOUR_MS;
       const commit = ++this.#commits;
-      const jobs = LEGS.map((leg, place) => {
+      return LEGS.map((leg, place) => {
         const at = this.#at + place * 60_000;
         const sums = isFailed(leg) ? ('failed' as const) : ('passed' as const);
-        const run = runOf({
+        return runOf({
           repository: this.repository,
-          runId: String(commit),
+          runId: `${commit}-${place}`,
+          run: { commit: `commit of ${commit}`, axes: leg },
           at,
           receivedAt: at,
           results: { ...OTHERS, sums },
           message: 'no sum',
         });
-        return { ...run, run: { ...run.run, axes: leg } };
       });
-      ingest.stores.clock.set(this.#at + HOUR_MS);
-      await ingest.driver.ingest(...jobs);
-    }
+    });
+    ingest.stores.clock.set(this.#at + HOUR_MS);
+    await ingest.driver.ingest(...jobs.flat());
   }
 
   async open() {
