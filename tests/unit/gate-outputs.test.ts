@@ -34,6 +34,7 @@ test('the log has a line for each failed test, its exception, why, and where its
     '  new             cart.Totals.adds tax',
     '                  AssertionError: expected 110.00, got 110.01',
     '                  it never failed like this on the default branch',
+    '                  fails only with os=windows',
     '                  https://ci.acme.example/v1/ci/acme/repositories/shop/tests/1',
     '  quarantined     cart.sums',
     '                  AssertionError: expected 110.00, got 110.01',
