@@ -57,6 +57,20 @@ const quarantineSchema = z.object({
 });
 export type QuarantineRecord = z.infer<typeof quarantineSchema>;
 
+/** What a quarantine is best narrowed to. */
+const scopeSchema = z.object({
+  pipeline_name: z.string().nullish(),
+  job_name: z.string().nullish(),
+  axes: z.record(z.string(), z.array(z.string())).nullish(),
+});
+export type ScopeAsked = z.infer<typeof scopeSchema>;
+
+const failsWithSchema = z.object({
+  kind: z.string(),
+  sentence: z.string(),
+  scope: scopeSchema.nullish(),
+});
+
 const commitFailureSchema = z.object({
   // A word of a newer service is no excuse.
   verdict: z.enum(['new', 'broken', 'known_flaky', 'infrastructure', 'quarantined']).catch('new'),
@@ -69,6 +83,7 @@ const commitFailureSchema = z.object({
     run_failed: z.number(),
     run_passed: z.number(),
   }),
+  fails_with: failsWithSchema.nullish(),
 });
 export type CommitFailure = z.infer<typeof commitFailureSchema>;
 
@@ -94,7 +109,7 @@ const detailsSchema = z.object({
 export type TestDetails = z.infer<typeof detailsSchema>;
 
 const axesSchema = z.object({
-  fails_with: z.object({ kind: z.string(), sentence: z.string() }).loose().nullable(),
+  fails_with: failsWithSchema.loose().nullable(),
 });
 
 const failureSchema = z.object({

@@ -15,7 +15,7 @@ export const axisScopeSchema = z.record(
 /** By the name of the axis. */
 export type AxisScope = Readonly<Record<string, readonly string[]>>;
 
-type StoredAxisScope = z.infer<typeof axisScopeSchema>;
+export type StoredAxisScope = z.infer<typeof axisScopeSchema>;
 
 /** Whether a leg has one of the values of each axis. One that does not tell an axis has none of its values. */
 export const coversAxes = (scope: AxisScope, axes: Axes): boolean =>

@@ -4,6 +4,7 @@
  */
 import { type Axes, axesOf, axesText } from './axes.ts';
 import { type AxisExplanation, explainByAxes } from './axis-explanation.ts';
+import { type LegNames, type ProposedScope, proposedScope } from './proposed-scope.ts';
 import { type Leg, legKey } from './test-identity.ts';
 
 /** An execution that passed or failed. */
@@ -23,10 +24,12 @@ export interface LegCounts {
   failed: number;
 }
 
-interface WhereItFails {
+export interface WhereItFails {
   /** The one with the most failures comes first. */
   legs: LegCounts[];
   explanation: AxisExplanation;
+  /** Of a quarantine that follows the explanation; null if none is proposed. */
+  scope: ProposedScope | null;
 }
 
 /** @param executions in the order in which they finished */
@@ -40,7 +43,8 @@ export function whereItFails(executions: readonly LegExecution[]): WhereItFails 
     if (isFailed) leg.failed++;
     else leg.passed++;
   }
-  const texts = textsOf(legs);
+  const names = namesIn(legs);
+  const texts = textsOf(legs, names);
   const results = executions.map((one) => ({
     commit: one.commit,
     day: one.day,
@@ -51,14 +55,19 @@ export function whereItFails(executions: readonly LegExecution[]): WhereItFails 
     ([key, one], [otherKey, other]) =>
       other.failed - one.failed || other.passed - one.passed || (key < otherKey ? -1 : 1),
   );
-  return { legs: sorted.map(([, leg]) => leg), explanation: explainByAxes(results) };
+  const explanation = explainByAxes(results);
+  return { legs: sorted.map(([, leg]) => leg), explanation, scope: proposedScope(explanation, names) };
+}
+
+/** An axis may have the name of what every leg has. No name of an axis holds a space. */
+function namesIn(legs: ReadonlyMap<string, LegCounts>): LegNames {
+  const own = new Set([...legs.values()].flatMap(({ axes }) => Object.keys(axes)));
+  const free = (name: string): string => (own.has(name) ? `CI ${name}` : name);
+  return { pipeline: free('pipeline'), job: free('job') };
 }
 
 /** The axes of each leg with its pipeline and CI job, but for what is the same in all of them. */
-function textsOf(legs: ReadonlyMap<string, LegCounts>): Map<string, string> {
-  const own = new Set([...legs.values()].flatMap(({ axes }) => Object.keys(axes)));
-  const free = (name: string): string => (own.has(name) ? `CI ${name}` : name);
-  const [pipeline, job] = [free('pipeline'), free('job')];
+function textsOf(legs: ReadonlyMap<string, LegCounts>, { pipeline, job }: LegNames): Map<string, string> {
   const whole = [...legs].map(([key, { pipelineName, jobName, axes }]) => {
     const all = { ...axes, [pipeline]: pipelineName, [job]: jobName };
     return [key, Object.entries(all)] as const;

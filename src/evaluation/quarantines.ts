@@ -5,6 +5,7 @@
 
 import type { Belief } from '../domain/belief.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
+import { automaticScope, isNarrowedAsMade, scopeSentence, WHOLE_SCOPE } from '../domain/proposed-scope.ts';
 import { isRecovered, type QuarantineSearch, quarantineCause } from '../domain/quarantine-rules.ts';
 import { appliesInPlace, isNarrowed } from '../domain/quarantine-scope.ts';
 import type { Identity } from '../domain/test-identity.ts';
@@ -27,17 +28,31 @@ export interface QuarantineContext {
   repositoryId: string;
   search: QuarantineSearch;
   quarantines: QuarantineStore;
+  /**
+   * Where a test fails, in the month up to a moment. Asked only of a test that is about to be quarantined and that ran in
+   * several legs.
+   */
+  explain: (testId: string, at: number) => Promise<Explained>;
 }
 
-/** Judges the tests of these identities, which must include every identity of each test. */
+type Explained = Parameters<typeof automaticScope>[0];
+
+/** Tests whose explanation is read in one step: it holds the lock of the partition. */
+const EXPLAINED_AT_ONCE = 20;
+
+/**
+ * Judges the tests of these identities, which must include every identity of each test.
+ *
+ * @returns whether all were judged; call it again if not
+ */
 export async function judgeQuarantines(
   context: QuarantineContext,
   identities: readonly IdentityState[],
-): Promise<void> {
+): Promise<boolean> {
   const tests = recentIdentities(identities);
   const open = await context.quarantines.ofTests(context.repositoryId, [...tests.keys()]);
   await markRecovered(context, tests, open);
-  await quarantineTests(context, tests, open);
+  return quarantineTests(context, tests, open);
 }
 
 /** By test: the identities that ran lately, which are those that the health of the test covers. */
@@ -78,28 +93,42 @@ async function markRecovered(
 }
 
 async function quarantineTests(
-  { repositoryId, search, quarantines }: QuarantineContext,
+  { repositoryId, search, quarantines, explain }: QuarantineContext,
   tests: ReadonlyMap<string, IdentityState[]>,
   open: readonly Quarantine[],
-): Promise<void> {
-  if (search === 'off') return;
-  // If a quarantine is narrowed, a person has decided that other failures of the test still count.
+): Promise<boolean> {
+  if (search === 'off') return true;
+  // If a person has narrowed a quarantine, other failures of the test still count.
   const decided = new Set(
-    open.flatMap((quarantine) => (quarantine.branch === null || isNarrowed(quarantine) ? [quarantine.testId] : [])),
+    open.flatMap((one) =>
+      isNarrowed(one) ? (isNarrowedAsMade(one) ? [] : [one.testId]) : one.branch === null ? [one.testId] : [],
+    ),
   );
-  const suspects = [...tests].filter(
-    ([testId, identities]) => !decided.has(testId) && quarantineCause(search, identities, 0) !== undefined,
-  );
+  const suspects = [...tests].flatMap(([testId, all]) => {
+    if (decided.has(testId)) return [];
+    // A test that fails outside of what it was narrowed to automatically is quarantined there too.
+    const own = open.filter((one) => one.testId === testId && one.branch === null);
+    const identities = all.filter((one) => !own.some((quarantine) => appliesInPlace(quarantine, one)));
+    return quarantineCause(search, identities, 0) === undefined ? [] : [{ testId, identities, legs: all.length }];
+  });
   const releases = await quarantines.releasesOf(
     repositoryId,
-    suspects.map(([testId]) => testId),
+    suspects.map(({ testId }) => testId),
   );
-  for (const [testId, identities] of suspects) {
-    const cause = quarantineCause(search, identities, releases.get(testId)?.getTime() ?? 0);
+  let explained = 0;
+  for (const { testId, identities, legs } of suspects) {
+    const releasedAt = releases.get(testId)?.getTime() ?? 0;
+    const cause = quarantineCause(search, identities, releasedAt);
     const [first] = identities;
     if (!cause || !first) continue;
-    const wanted = { testName: first.testName, reason: cause.reason, branch: null };
+    const newestAt = Math.max(...identities.map((one) => one.newestAt));
+    const ill = identities.filter((one) => quarantineCause(search, [one], releasedAt) !== undefined);
+    if (legs > 1 && explained++ >= EXPLAINED_AT_ONCE) return false;
+    const scope = legs > 1 ? automaticScope(await explain(testId, newestAt), ill) : WHOLE_SCOPE;
+    const reason = `${cause.reason}${scopeSentence(scope)}`;
+    const wanted = { testName: first.testName, reason, branch: null, ...scope };
     const outcome = await quarantines.createAutomatically(repositoryId, wanted, AUTO_QUARANTINE_ACTOR);
-    if (outcome === 'limited') return;
+    if (outcome === 'limited') return true;
   }
+  return true;
 }

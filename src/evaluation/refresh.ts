@@ -12,6 +12,7 @@ import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
+import { windowUpTo } from '../domain/ratio-window.ts';
 import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
 import { identityOf } from '../domain/test-identity.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
@@ -35,6 +36,7 @@ import {
 import { readTests } from '../postgres/tests.ts';
 import { findBeginnings } from './beginnings.ts';
 import { judgeAgain } from './judge-again.ts';
+import { readLegs } from './legs-of-test.ts';
 import { type IdentityState, judgeQuarantines } from './quarantines.ts';
 import { type MovedEvidence, refreshEvidence } from './refresh-evidence.ts';
 
@@ -229,17 +231,18 @@ export class Refresh {
 
   /** Not while judgements are stale: what is believed meanwhile is provisional. */
   async #quarantines(tx: Executor, repositoryId: string, { testIds }: Noted): Promise<boolean> {
-    const { quarantines } = this.deps;
+    const { quarantines, clickhouse } = this.deps;
     const noted = (await readStale(tx, [repositoryId])).get(repositoryId);
     if (JUDGING_KINDS.some((kind) => noted?.has(kind))) return false;
     const { isEnabled, mode } = await this.#settings(tx, repositoryId);
     const { quarantines: open } = await quarantines.snapshot(repositoryId);
     const held = await statesOf(tx, repositoryId, [...new Set(open.map(({ testId }) => testId))]);
-    await judgeQuarantines({ repositoryId, search: 'off', quarantines }, held);
+    const explain = (testId: string, at: number) =>
+      readLegs(clickhouse, { repositoryId, testId, window: windowUpTo(at) });
+    const context = { repositoryId, quarantines, explain };
+    await judgeQuarantines({ ...context, search: 'off' }, held);
     const search = quarantineSearch(mode, isEnabled);
-    if (search !== 'off')
-      await judgeQuarantines({ repositoryId, search, quarantines }, await statesOf(tx, repositoryId, [...testIds]));
-    return true;
+    return search === 'off' || judgeQuarantines({ ...context, search }, await statesOf(tx, repositoryId, [...testIds]));
   }
 
   /** Without the lock of the partition: to count a large repository takes seconds. */

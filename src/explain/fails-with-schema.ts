@@ -1,5 +1,6 @@
 /** Which axis explains the failures of a test, as a document. Its fields are only ever added. */
 import { z } from 'zod';
+import { axisScopeSchema } from '../domain/axis-scope.ts';
 
 /** Ways to say the same, and legs, that an answer holds. */
 export const TERMS_MAX = 10;
@@ -11,7 +12,7 @@ const counts = (description: string, failed: number, ran: number) =>
     .meta({ description })
     .nullable();
 
-const failsWithSchema = z
+export const failsWithSchema = z
   .object({
     kind: z.enum(['axes', 'leg', 'every_leg', 'unknown']).meta({
       description:
@@ -39,6 +40,17 @@ const failsWithSchema = z
     }),
     inside: counts('Executions with these values', 9, 12),
     outside: counts('All others', 0, 60),
+    scope: z
+      .object({
+        pipeline_name: z.string().nullable().meta({ example: null }),
+        job_name: z.string().nullable().meta({ example: null }),
+        axes: axisScopeSchema.nullable().meta({ example: { os: ['windows'] } }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'What a quarantine of the test is best narrowed to; null if it fails elsewhere too, or if nothing explains its failures',
+      }),
   })
   .meta({ id: 'FailsWith' });
 

@@ -1,35 +1,16 @@
-/** Reads in which legs a test ran, and says which axis explains its failures. */
-import { z } from 'zod';
+/** Says in which legs a test ran, and which axis explains its failures. */
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { defineQuery } from '../clickhouse/query.ts';
 import type { AxisExplanation } from '../domain/axis-explanation.ts';
+import { orderedAxisScope } from '../domain/axis-scope.ts';
 import { axisSentence } from '../domain/axis-words.ts';
-import { type LegCounts, whereItFails } from '../domain/where-it-fails.ts';
-import type { Window } from '../domain/window.ts';
+import type { ProposedScope } from '../domain/proposed-scope.ts';
+import type { LegCounts } from '../domain/where-it-fails.ts';
+import { LEG_EXECUTIONS_MAX, readLegs, type TestInWindow } from '../evaluation/legs-of-test.ts';
 import type { Turn } from '../fair-queue.ts';
 import { type FailsWith, TERMS_MAX } from './fails-with-schema.ts';
 
-/** 40 legs for a month with 40 commits a day. */
-export const LEG_EXECUTIONS_MAX = 50_000;
-
-const executionsOfLegs = defineQuery(
-  'insights/legs_of_test',
-  { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', executions: 'UInt32' },
-  z.object({
-    pipeline: z.string(),
-    job: z.string(),
-    leg: z.string(),
-    tested: z.string(),
-    day: z.int(),
-    is_failed: z.boolean(),
-  }),
-);
-
-export interface TestInWindow {
-  repositoryId: string;
-  testId: string;
-  window: Window;
-}
+/** Executions of a test that are considered. */
+export const NEWEST_MAX = LEG_EXECUTIONS_MAX;
 
 interface LegsOfTest {
   /** Whether all executions of the window were considered. */
@@ -39,40 +20,18 @@ interface LegsOfTest {
   failsWith: FailsWith;
 }
 
-/** From the newest {@link LEG_EXECUTIONS_MAX} executions. Ask only for a test that failed: others have nothing to explain. */
+/** Ask only for a test that failed: others have nothing to explain. */
 export async function legsOfTest(
   clickhouse: Pick<ClickHouse, 'select'>,
-  { repositoryId, testId, window }: TestInWindow,
+  asked: TestInWindow,
   turn?: Turn,
 ): Promise<LegsOfTest> {
-  const asked = {
-    repository_id: repositoryId,
-    test_id: testId,
-    start_ms: window.start,
-    end_ms: window.end,
-    executions: LEG_EXECUTIONS_MAX + 1,
-  };
-  const rows = await clickhouse.select(executionsOfLegs, asked, turn);
-  const newest = rows.slice(0, LEG_EXECUTIONS_MAX).reverse();
-  const { legs, explanation } = whereItFails(
-    newest.map((row) => ({
-      pipelineName: row.pipeline,
-      jobName: row.job,
-      axes: row.leg,
-      commit: row.tested,
-      day: row.day,
-      isFailed: row.is_failed,
-    })),
-  );
-  return {
-    isComplete: rows.length <= LEG_EXECUTIONS_MAX,
-    legs,
-    failsWith: documentOf(explanation, legs.length),
-  };
+  const { isComplete, legs, explanation, scope } = await readLegs(clickhouse, asked, turn);
+  return { isComplete, legs, failsWith: documentOf(explanation, legs.length, scope) };
 }
 
-function documentOf(explanation: AxisExplanation, legs: number): FailsWith {
-  const said = { kind: explanation.kind, sentence: axisSentence(explanation, legs) };
+function documentOf(explanation: AxisExplanation, legs: number, scope: ProposedScope | null): FailsWith {
+  const said = { kind: explanation.kind, sentence: axisSentence(explanation, legs), scope: scopeDocument(scope) };
   const probability = 'probability' in explanation ? Math.round(1_000 * explanation.probability) / 1_000 : null;
   if (!('terms' in explanation))
     return { ...said, terms: [], probability, commits_count: null, inside: null, outside: null };
@@ -86,3 +45,10 @@ function documentOf(explanation: AxisExplanation, legs: number): FailsWith {
     outside,
   };
 }
+
+const scopeDocument = (scope: ProposedScope | null): FailsWith['scope'] =>
+  scope && {
+    pipeline_name: scope.pipelineName,
+    job_name: scope.jobName,
+    axes: scope.axes && orderedAxisScope(scope.axes),
+  };

@@ -7,6 +7,7 @@ import { totalsOf } from '../domain/failure-group.ts';
 import { UINT32_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
+import { type FailsWith, failsWithSchema } from '../explain/fails-with-schema.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {
@@ -23,6 +24,7 @@ import type { FailureEvidence } from './failure-evidence.ts';
 import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 import { fewerTestsJson, fewerTestsSchema, type UsualTestsOfJobs } from './usual-tests.ts';
+import { EXPLAINED_MAX, whereTheyFail } from './where-they-fail.ts';
 
 const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
   name: 'commit-failures',
@@ -72,6 +74,9 @@ const failureSchema = z
       .nullable()
       .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
     evidence: evidenceSchema,
+    fails_with: failsWithSchema.nullable().meta({
+      description: `Which axis explains the failures of the test in the last 30 days; null for a test that ran in one leg, or has not failed on the default branch, and beyond the first ${EXPLAINED_MAX} such tests of a page`,
+    }),
     legs: z
       .array(
         z.object({
@@ -173,7 +178,9 @@ export function mountCommitFailures(
         rowsBeyond(listed, pagedFailures.keyOf, { key, isForward: direction === 'next', limit: perPage + 1 }),
       );
       const fewer = repository ? await deps.usualTests.fewer(repository, found.runs) : [];
-      const reply = pageReply(page, 'failures', toJson);
+      const ids = page.items.map(({ testId }) => testId);
+      const where = repository ? await whereTheyFail(deps, repository, ids, signal) : undefined;
+      const reply = pageReply(page, 'failures', (failure) => toJson(failure, where?.get(failure.testId)));
       const counts = Object.fromEntries(
         COMMIT_VERDICTS.map((one) => [one, found.failures.filter(({ verdict }) => verdict === one).length]),
       );
@@ -183,7 +190,7 @@ export function mountCommitFailures(
   });
 }
 
-function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
+function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.input<typeof failureSchema> {
   const { run, shown, known } = failure;
   return {
     verdict: failure.verdict,
@@ -200,6 +207,7 @@ function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
     failure_id: shown?.id ?? null,
     exception_type: shown?.type ?? null,
     exception_message: shown?.message ?? null,
+    fails_with: failsWith ?? null,
     evidence: {
       health_status: failure.health,
       default_branch_failures: known ? totalsOf(known).failures : 0,

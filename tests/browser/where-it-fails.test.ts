@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('where a test fails', () => {
       await section.getByText('Fails only with os=windows.').waitFor();
       expect(await section.textContent()).toContain('There 14 of 16 executions failed, elsewhere 0 of 32.');
       const rows = await section.getByRole('row').allInnerTexts();
-      expect(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim())).toContain('os=windows · python=3.13 1 7 87.5%');
+      expect(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim())).toContain('os=windows, python=3.13 1 7 87.5%');
       expect(rows).toHaveLength(1 + LEGS.length);
       expect(await violationsOn(page)).toEqual([]);
       expect(await shiftsOn(page)).toEqual([]);

@@ -43,6 +43,7 @@ const judged = fc
       verdict: 'new',
       isExcused: false,
       because: null,
+      where: null,
       sourcePath: path,
       historyUrl: null,
     }),

@@ -11,13 +11,14 @@ const failure = (change: Partial<JudgedTest> = {}): JudgedTest => ({
   verdict: 'new',
   isExcused: false,
   because: 'it never failed like this on the default branch',
+  where: 'fails only with os=windows',
   exceptionType: 'AssertionError',
   exceptionMessage: 'expected 110.00, got 110.01',
   sourcePath: 'tests/cart.py',
   historyUrl: 'https://ci.acme.example/v1/ci/acme/repositories/shop/tests/1',
   ...change,
 });
-const quarantined = failure({ name: 'cart.sums', verdict: 'quarantined', isExcused: true, because: null });
+const quarantined = failure({ name: 'cart.sums', verdict: 'quarantined', isExcused: true, because: null, where: null });
 const resultOf = (failures: JudgedTest[], change: Partial<GateResult> = {}): GateResult => ({
   decision: { code: 1, reason: 'failed' },
   tests: 211,
@@ -33,6 +34,7 @@ test('the log has a line for each failed test, its exception, why, and where its
     '  new             cart.Totals.adds tax',
     '                  AssertionError: expected 110.00, got 110.01',
     '                  it never failed like this on the default branch',
+    '                  fails only with os=windows',
     '                  https://ci.acme.example/v1/ci/acme/repositories/shop/tests/1',
     '  quarantined     cart.sums',
     '                  AssertionError: expected 110.00, got 110.01',

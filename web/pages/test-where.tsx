@@ -125,4 +125,4 @@ const jobOf = ({ pipeline_name: pipeline, job_name: job }: Leg): string => `${pi
 const axesInWords = ({ axes }: Leg): string =>
   Object.entries(axes)
     .map(([name, value]) => `${name}=${value}`)
-    .join(' · ');
+    .join(', ');

@@ -22,3 +22,10 @@ export function evidenceSentence({ verdict, evidence }: CommitFailure): string |
       return null;
   }
 }
+
+/** `fails only with os=windows`; null if nothing tells its legs apart. */
+export function whereSentence({ fails_with: found }: Pick<CommitFailure, 'fails_with'>): string | null {
+  if (!found || found.kind === 'unknown') return null;
+  const words = found.sentence.replace(/\.$/, '');
+  return `${words.slice(0, 1).toLowerCase()}${words.slice(1)}`;
+}

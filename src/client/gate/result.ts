@@ -8,6 +8,8 @@ export interface JudgedTest {
   isExcused: boolean;
   /** Why the service gave the verdict; null if it does not say. */
   because: string | null;
+  /** In which legs it fails, such as `fails only with os=windows`; null if the service does not know. */
+  where: string | null;
   exceptionType: string | null;
   exceptionMessage: string | null;
   sourcePath: string | null;

@@ -2,12 +2,14 @@
 import type { Repository } from '../repository.ts';
 import type { RunTarget } from '../target.ts';
 import type { Verdict } from './decision.ts';
-import { evidenceSentence } from './evidence.ts';
+import { evidenceSentence, whereSentence } from './evidence.ts';
 
 interface KnownFailure {
   verdict: Verdict;
   /** Why, in a sentence; null if the service does not say. */
   because: string | null;
+  /** Which axis its failures follow, in a sentence; null if the service does not know. */
+  where: string | null;
   testId: string | null;
 }
 
@@ -29,7 +31,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
   const notices: string[] = [];
   try {
     for (const { test_name, test_id } of await repository.quarantines(target))
-      known.set(test_name, { verdict: 'quarantined', because: null, testId: test_id ?? null });
+      known.set(test_name, { verdict: 'quarantined', because: null, where: null, testId: test_id ?? null });
   } catch (error) {
     notices.push(`The quarantines cannot be read: ${messageOf(error)}. The job's own result stands.`);
     return { known, notices };
@@ -45,6 +47,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
       known.set(failure.test_name, {
         verdict: failure.verdict,
         because: evidenceSentence(failure),
+        where: whereSentence(failure),
         testId: failure.test_id,
       });
   } catch (error) {

@@ -16,7 +16,9 @@ export function githubCommands({ failures }: GateResult): string[] {
 }
 
 function commandOf(level: 'error' | 'warning', test: JudgedTest): string {
-  const message = [test.name, exceptionOf(test), test.because, test.historyUrl].filter((part) => part !== null);
+  const message = [test.name, exceptionOf(test), test.because, test.where, test.historyUrl].filter(
+    (part) => part !== null,
+  );
   const file = test.sourcePath === null ? '' : `file=${inGithubProperty(test.sourcePath)},`;
   return `::${level} ${file}title=${inGithubProperty(`Failed test, ${VERDICT_WORDS[test.verdict]}`)}::${inGithubMessage(message)}`;
 }

@@ -26,7 +26,7 @@ export function markdownOf(result: GateResult): string {
 
 function rowOf(test: JudgedTest): string {
   const name = inMarkdown(cut(test.name));
-  const why = [exceptionOf(test), test.because].filter((part) => part !== null).map(inMarkdown);
+  const why = [exceptionOf(test), test.because, test.where].filter((part) => part !== null).map(inMarkdown);
   const word = VERDICT_WORDS[test.verdict];
   return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${why.join('<br>')} |`;
 }

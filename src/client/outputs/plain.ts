@@ -34,6 +34,7 @@ function linesOf(test: JudgedTest, { blocking, excused, faint, end }: Palette): 
     `  ${test.isExcused ? excused : blocking}${word}${end}  ${inLog(test.name)}`,
     ...(exception === null ? [] : [`${INDENT}${inLog(exception)}`]),
     ...(test.because === null ? [] : [`${INDENT}${faint}${inLog(test.because)}${end}`]),
+    ...(test.where === null ? [] : [`${INDENT}${faint}${inLog(test.where)}${end}`]),
     ...(test.historyUrl === null ? [] : [`${INDENT}${faint}${inLog(test.historyUrl)}${end}`]),
   ];
 }

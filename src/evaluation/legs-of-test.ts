@@ -1,0 +1,64 @@
+/** Reads what a test did in each of its legs, and explains its failures by them. */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineQuery } from '../clickhouse/query.ts';
+import { type WhereItFails, whereItFails } from '../domain/where-it-fails.ts';
+import type { Window } from '../domain/window.ts';
+import type { Turn } from '../fair-queue.ts';
+
+/** 40 legs for a month with 40 commits a day. */
+export const LEG_EXECUTIONS_MAX = 50_000;
+
+const executionsOfLegs = defineQuery(
+  'insights/legs_of_test',
+  { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', executions: 'UInt32' },
+  z.object({
+    pipeline: z.string(),
+    job: z.string(),
+    leg: z.string(),
+    tested: z.string(),
+    day: z.int(),
+    is_failed: z.boolean(),
+  }),
+);
+
+export interface TestInWindow {
+  repositoryId: string;
+  testId: string;
+  window: Window;
+}
+
+interface LegsRead extends WhereItFails {
+  /** Whether all executions of the window were considered. */
+  isComplete: boolean;
+}
+
+/** From the newest {@link LEG_EXECUTIONS_MAX} executions. Ask only for a test that failed: others have nothing to explain. */
+export async function readLegs(
+  clickhouse: Pick<ClickHouse, 'select'>,
+  { repositoryId, testId, window }: TestInWindow,
+  turn?: Turn,
+): Promise<LegsRead> {
+  const asked = {
+    repository_id: repositoryId,
+    test_id: testId,
+    start_ms: window.start,
+    end_ms: window.end,
+    executions: LEG_EXECUTIONS_MAX + 1,
+  };
+  const rows = await clickhouse.select(executionsOfLegs, asked, turn);
+  const found = whereItFails(
+    rows
+      .slice(0, LEG_EXECUTIONS_MAX)
+      .reverse()
+      .map((row) => ({
+        pipelineName: row.pipeline,
+        jobName: row.job,
+        axes: row.leg,
+        commit: row.tested,
+        day: row.day,
+        isFailed: row.is_failed,
+      })),
+  );
+  return { isComplete: rows.length <= LEG_EXECUTIONS_MAX, ...found };
+}
