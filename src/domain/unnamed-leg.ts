@@ -2,15 +2,12 @@
  * Legs that nobody named: reports of one attempt of a CI job that contradict each other under the same names. They are told
  * apart by the order in which they arrive. Pure.
  */
-import { AXES_MAX, type Axes } from './axes.ts';
-
-/** The first leg lacks it. A report that names this axis itself is never split. */
-export const UNNAMED_LEG_AXIS = 'unnamed_leg';
+import { AXES_MAX, type Axes, UNNAMED_LEG_AXIS } from './axes.ts';
 
 /** What contradicts so many reports stays with the last of them. The number takes four bits of an execution's id. */
 export const UNNAMED_LEGS_MAX = 16;
 
-/** How many legs the reports that name these axes may become: one, if there is no room for another axis. */
+/** How many legs reports with these axes may become: one if they name this axis, or if there is no room for it. */
 export const unnamedLegsOf = (axes: Axes | undefined): number =>
   axes !== undefined && (Object.hasOwn(axes, UNNAMED_LEG_AXIS) || Object.keys(axes).length >= AXES_MAX)
     ? 1
