@@ -26,10 +26,10 @@ export function axesOf(text: string): Axes {
   return text === '' ? {} : axesSchema.parse(JSON.parse(text));
 }
 
-/** The axis of legs that nobody named (`src/domain/unnamed-leg.ts`). The first of them lacks it. */
+/** The axis of legs without names (`src/domain/unnamed-leg.ts`). The first of them lacks it. */
 export const UNNAMED_LEG_AXIS = 'unnamed_leg';
 
-/** For people: `os=windows, python=3.13`; `leg 2 (unnamed)` for one that nobody named. */
+/** For people: `os=windows, python=3.13`; `leg 2 (unnamed)` for one without a name. */
 export const axesWords = (axes: Axes, separator = ', '): string =>
   Object.entries(axes)
     .map(([name, value]) => axisInWords(name, quotedValue(value)))

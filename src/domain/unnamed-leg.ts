@@ -1,5 +1,5 @@
 /**
- * Legs that nobody named: reports of one attempt of a CI job that contradict each other under the same names. They are told
+ * Legs without names: reports of one attempt of a CI job that contradict each other under the same names. They are told
  * apart by the order in which they arrive. Pure.
  */
 import { AXES_MAX, type Axes, UNNAMED_LEG_AXIS } from './axes.ts';

@@ -58,7 +58,14 @@ const CLAIMS_AT_ONCE = 5_000;
 export async function* allClaims(db: Database, storedBy: string): AsyncGenerator<RecordedClaim> {
   for (let after = ['00000000-0000-0000-0000-000000000000', '0', '0', '0']; ; ) {
     const { rows } = await onPostgres(() =>
-      db.execute<{ source_key: string; block_id: string; leg: number; month: number; ids: Uint8Array; was_stored: boolean }>(sql`
+      db.execute<{
+        source_key: string;
+        block_id: string;
+        leg: number;
+        month: number;
+        ids: Uint8Array;
+        was_stored: boolean;
+      }>(sql`
         select source_key, block_id, leg, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
         from ${ingestClaims} join ${ingestBlocks} using (block_id)
         where (source_key, block_id, leg, month)

@@ -22,7 +22,7 @@ export interface Receipt extends UploadOrigin {
   rejected: number;
   /** Executions, new or not, of which another result is stored under the same names. */
   conflicting: number | null;
-  /** Legs that nobody named: the number of the last one that has some of its results; null if all are in the first. */
+  /** Legs without names: the number of the last one that has some of its results; null if all are in the first. */
   unnamedLeg: number | null;
   /** How to name the legs that its results are of, if results conflict: a line to paste. */
   nameLegsWith: string | null;
@@ -158,7 +158,10 @@ function conflictWarning(count: number, leg: number, { format }: Pick<Chunk, 'fo
     leg > 1
       ? `Two reports of this job disagree, so by their order this one is leg ${leg} (unnamed).`
       : 'Both are kept, in one leg.';
-  const report = format === null || format === 'otlp' ? '' : `, or --report ${quoted(`$LEG/${format}`)} for another try or step, where LEG is its name`;
+  const report =
+    format === null || format === 'otlp'
+      ? ''
+      : `, or --report ${quoted(`$LEG/${format}`)} for another try or step, where LEG is its name`;
   return `${differ} ${kept} If they are of several legs, name them: ${namingLine(format)}, with each name and value of the matrix${report}.`;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The legs of a source that nobody named (docs/decisions.md, "Unnamed leg"). Reports that contradict each other under the
+ * The legs of a source that have no names (docs/decisions.md, "Unnamed leg"). Reports that contradict each other under the
  * same names are legs by the order in which they arrive. All of it is decided from claims, so a resend finds its leg again.
  */
 import { executionIdInLeg } from '../domain/identity.ts';

@@ -32,10 +32,33 @@ export async function reportsOfRun(
   repositoryId: string,
   run: { pipelineName: string; runId: string; commit: string },
 ): Promise<RunReport[]> {
-  const { uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected, conflicting, leg, format } =
-    uploadChunks;
+  const {
+    uploadId,
+    jobName,
+    runAttempt,
+    receivedAt,
+    storedAt,
+    accepted,
+    duplicate,
+    rejected,
+    conflicting,
+    leg,
+    format,
+  } = uploadChunks;
   const chunks = await db
-    .select({ uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected, conflicting, leg, format })
+    .select({
+      uploadId,
+      jobName,
+      runAttempt,
+      receivedAt,
+      storedAt,
+      accepted,
+      duplicate,
+      rejected,
+      conflicting,
+      leg,
+      format,
+    })
     .from(uploadChunks)
     .where(and(eq(uploadChunks.runKey, runKeyOf(repositoryId, run)), eq(uploadChunks.repositoryId, repositoryId)))
     .orderBy(asc(receivedAt), asc(uploadId), asc(uploadChunks.chunkIndex))

@@ -213,7 +213,9 @@ test('uploads, resends and differing uploads at once: no result is lost, what is
       const distinct = new Set(all.flatMap((leg) => [...new Map(leg)].map(([test, result]) => `${test} ${result}`)));
       const tests = new Set([...distinct].map((one) => one.split(' ')[0]));
       const stored = await storedIn(repository);
-      expect(new Set(stored).size).toBe(new Set([...distinct].map((one) => one.replace('other failure', 'failed'))).size);
+      expect(new Set(stored).size).toBe(
+        new Set([...distinct].map((one) => one.replace('other failure', 'failed'))).size,
+      );
       const receipts = await Promise.all(jobs.map((job) => receiptOf(repository, job)));
       expect(receipts.reduce((sum, { accepted }) => sum + (accepted ?? 0), 0)).toBe(stored.length);
       expect(receipts.some(({ conflicting }) => (conflicting ?? 0) > 0)).toBe(distinct.size > tests.size);

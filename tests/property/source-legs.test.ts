@@ -45,10 +45,43 @@ describe('a report is another leg', () => {
 
 describe('a report is no other leg', () => {
   test.each<[string, Row[], Row[], number]>([
-    ['if it only tries again what failed', but([3, 'fail'], [4, 'fail']), [[3, 'pass'], [4, 'fail']], 1],
-    ['if it tries again what failed and skips the rest', but([3, 'fail']), [[1, 'skip'], [2, 'skip'], [3, 'pass']], 3],
-    ['if its tests are others, as those of another shard', PASSES, [[5, 'fail'], [6, 'pass']], 2],
-    ['if it overlaps and agrees', PASSES, [[4, 'pass'], [5, 'fail']], 1],
+    [
+      'if it only tries again what failed',
+      but([3, 'fail'], [4, 'fail']),
+      [
+        [3, 'pass'],
+        [4, 'fail'],
+      ],
+      1,
+    ],
+    [
+      'if it tries again what failed and skips the rest',
+      but([3, 'fail']),
+      [
+        [1, 'skip'],
+        [2, 'skip'],
+        [3, 'pass'],
+      ],
+      3,
+    ],
+    [
+      'if its tests are others, as those of another shard',
+      PASSES,
+      [
+        [5, 'fail'],
+        [6, 'pass'],
+      ],
+      2,
+    ],
+    [
+      'if it overlaps and agrees',
+      PASSES,
+      [
+        [4, 'pass'],
+        [5, 'fail'],
+      ],
+      1,
+    ],
     ['if it only fails with another text', but([3, 'fail']), but([3, 'other failure']), 1],
     ['if it only skips other tests', PASSES, but([3, 'skip']), 1],
   ])('%s', (_, first, second, accepted) => {
