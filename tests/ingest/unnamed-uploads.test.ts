@@ -18,7 +18,7 @@ const failingIn = (...failing: string[]): string =>
 
 test('each is its own leg and a resend of itself, in whatever order, and the receipt has the line to paste', async () => {
   const { base } = uploads.repository();
-  const query = { commit_sha: 'c1' };
+  const query = { report: 'junit.xml' };
   const linux = failingIn();
   const windows = failingIn('test 3');
   const macos = failingIn('test 3', 'test 4');
@@ -49,7 +49,7 @@ test('another attempt of the job is no leg, and legs that have names are never n
   const { base } = uploads.repository();
   const linux = failingIn();
   const windows = failingIn('test 3');
-  await uploads.store(base, linux, { run_attempt: '1' });
-  expect(await uploads.store(base, windows, { run_attempt: '2' })).toMatchObject({ accepted: 20, unnamed_leg: null });
-  expect(await uploads.store(base, windows, { axis: 'os:windows' })).toMatchObject({ accepted: 20, unnamed_leg: null });
+  await uploads.store(base, linux, { report: 'junit.xml', run_attempt: '1' });
+  expect(await uploads.store(base, windows, { report: 'junit.xml', run_attempt: '2' })).toMatchObject({ accepted: 20, unnamed_leg: null });
+  expect(await uploads.store(base, windows, { report: 'junit.xml', axis: 'os:windows' })).toMatchObject({ accepted: 20, unnamed_leg: null });
 });
