@@ -50,6 +50,12 @@ test('another attempt of the job is no leg, and legs that have names are never n
   const linux = failingIn();
   const windows = failingIn('test 3');
   await uploads.store(base, linux, { report: 'junit.xml', run_attempt: '1' });
-  expect(await uploads.store(base, windows, { report: 'junit.xml', run_attempt: '2' })).toMatchObject({ accepted: 20, unnamed_leg: null });
-  expect(await uploads.store(base, windows, { report: 'junit.xml', axis: 'os:windows' })).toMatchObject({ accepted: 20, unnamed_leg: null });
+  expect(await uploads.store(base, windows, { report: 'junit.xml', run_attempt: '2' })).toMatchObject({
+    accepted: 20,
+    unnamed_leg: null,
+  });
+  expect(await uploads.store(base, windows, { report: 'junit.xml', axis: 'os:windows' })).toMatchObject({
+    accepted: 20,
+    unnamed_leg: null,
+  });
 });
