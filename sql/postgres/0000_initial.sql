@@ -169,9 +169,10 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 CREATE TABLE "ci_insights"."ingest_claims" (
 	"source_key" uuid NOT NULL,
 	"block_id" bigint NOT NULL,
+	"leg" smallint NOT NULL,
 	"month" integer NOT NULL,
 	"ids" "bytea" NOT NULL,
-	CONSTRAINT "ingest_claims_source_key_block_id_month_pk" PRIMARY KEY("source_key","block_id","month")
+	CONSTRAINT "ingest_claims_source_key_block_id_leg_month_pk" PRIMARY KEY("source_key","block_id","leg","month")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."refused_uploads" (
@@ -205,6 +206,7 @@ CREATE TABLE "ci_insights"."upload_chunks" (
 	"duplicate" integer NOT NULL,
 	"rejected" integer NOT NULL,
 	"conflicting" integer NOT NULL,
+	"leg" smallint NOT NULL,
 	"has_problem" boolean NOT NULL,
 	"on_default_branch" integer NOT NULL,
 	"run_key" uuid NOT NULL,

@@ -26,11 +26,18 @@ export function axesOf(text: string): Axes {
   return text === '' ? {} : axesSchema.parse(JSON.parse(text));
 }
 
-/** For people: `os=windows, python=3.13`. */
+/** The axis of legs without names (`src/domain/unnamed-leg.ts`). The first of them lacks it. */
+export const UNNAMED_LEG_AXIS = 'unnamed_leg';
+
+/** For people: `os=windows, python=3.13`; `leg 2 (unnamed)` for one without a name. */
 export const axesWords = (axes: Axes, separator = ', '): string =>
   Object.entries(axes)
-    .map(([name, value]) => `${name}=${quotedValue(value)}`)
+    .map(([name, value]) => axisInWords(name, quotedValue(value)))
     .join(separator);
+
+/** @param value in words */
+export const axisInWords = (name: string, value: string): string =>
+  name === UNNAMED_LEG_AXIS ? `leg ${value} (unnamed)` : `${name}=${value}`;
 
 /** A value in words; in quotes if it could be read as more than one. */
 export const quotedValue = (value: string): string => (/[\s,"=]/u.test(value) ? JSON.stringify(value) : value);

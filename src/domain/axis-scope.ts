@@ -1,6 +1,6 @@
 /** The legs that a quarantine is narrowed to: for each axis that it names, the values that it covers. Pure. */
 import { z } from 'zod';
-import { AXES_MAX, type Axes, axesRejection } from './axes.ts';
+import { AXES_MAX, type Axes, axesRejection, axisInWords } from './axes.ts';
 
 /** So many values may one axis have. */
 export const AXIS_VALUES_MAX = 16;
@@ -44,7 +44,7 @@ export const axisScopeOf = (text: string): StoredAxisScope => axisScopeSchema.pa
 /** For people: `os=linux or windows, python=3.13`. */
 export const axisScopeWords = (scope: AxisScope): string =>
   Object.entries(scope)
-    .map(([name, values]) => `${name}=${values.join(' or ')}`)
+    .map(([name, values]) => axisInWords(name, values.join(' or ')))
     .join(', ');
 
 /** Each axis with each of its values. */

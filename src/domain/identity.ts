@@ -113,6 +113,13 @@ export function executionIdOf(sourceKey: string, key: string, testName: string, 
   return variant === 0 ? id : id ^ (BigInt(variant) << VARIANT_SHIFT);
 }
 
+/** Bits of the place, so that variants stay what they are. */
+const LEG_SHIFT = VARIANT_SHIFT - 4n;
+
+/** The id of the same result in an unnamed leg, from 1 to 16; that of the first is the id itself. */
+export const executionIdInLeg = (id: bigint, leg: number): bigint =>
+  leg === 1 ? id : id ^ (BigInt(leg - 1) << LEG_SHIFT);
+
 const HALF = 2 ** 32;
 const PLACE_BITS_OF_UPPER = 32 - VARIANT_BITS;
 

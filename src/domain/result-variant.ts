@@ -29,3 +29,9 @@ export function variantOf({ status, isFlaky, failures }: ReportedResult): number
   const digest = hash('sha1', JSON.stringify([isFlaky, failures]), 'buffer').readUInt16BE(0);
   return RANGES[status] | (digest % RANGES[status]);
 }
+
+/** How the result ended that a variant is of. */
+export function statusOfVariant(variant: number): Status {
+  if (variant >= RANGES.failed) return 'failed';
+  return variant === PASSED || variant >= RANGES.passed ? 'passed' : 'skipped';
+}

@@ -30,6 +30,8 @@ const receiptJson = (receipt: Receipt): z.input<typeof receiptSchema> => ({
   rejections: receipt.rejections,
   warnings: receipt.warnings,
   conflicting: receipt.conflicting,
+  unnamed_leg: receipt.unnamedLeg,
+  name_legs_with: receipt.nameLegsWith,
   failure: receipt.failure,
   refusals: receipt.refusals,
   sender: receipt.sender,

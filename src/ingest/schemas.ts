@@ -56,6 +56,15 @@ export const receiptSchema = z.object({
   duplicate: count('Executions that were already known', 0),
   rejected: z.int().meta({ description: 'Rows that were refused', example: 0 }),
   conflicting: count('Executions, new or known, of which another result is stored under the same names', 0),
+  unnamed_leg: z.int().nullable().meta({
+    description:
+      'The leg of its results, if they contradict an earlier report of the same names: 2 for the second report, and so on; otherwise null',
+    example: null,
+  }),
+  name_legs_with: z.string().nullable().meta({
+    description: 'If results conflict: a line to paste that names legs; otherwise null',
+    example: null,
+  }),
   on_default_branch: count('Accepted executions on the default branch; insights show only these', 1),
   rejections,
   warnings,

@@ -6,6 +6,7 @@ import { axesOf } from '../domain/axes.ts';
 import { ADDRESS_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { type RunExplanation, TROUBLES } from '../domain/troubled-run.ts';
+import { namingLine } from '../domain/unnamed-leg.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
@@ -59,6 +60,14 @@ const reportSchema = z.object({
   conflicting: z
     .int()
     .meta({ description: 'Executions of which another result is stored under the same names', example: 0 }),
+  unnamed_leg: z
+    .int()
+    .nullable()
+    .meta({ description: 'The leg of its results by its order, if it contradicts an earlier report', example: null }),
+  name_legs_with: z
+    .string()
+    .nullable()
+    .meta({ description: 'If results conflict: a line to paste that names legs', example: null }),
 });
 
 const response = z.object({ ...runFields, jobs: z.array(jobSchema), reports: z.array(reportSchema) });
@@ -177,4 +186,6 @@ const reportJson = (report: Awaited<ReturnType<typeof reportsOfRun>>[number]): z
   duplicate: report.duplicate,
   rejected: report.rejected,
   conflicting: report.conflicting,
+  unnamed_leg: report.leg > 1 ? report.leg : null,
+  name_legs_with: report.conflicting > 0 ? namingLine(report.format) : null,
 });

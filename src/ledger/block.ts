@@ -1,13 +1,20 @@
 /** A block: the exact lines that are inserted into `ci.ingest`. */
 import { axesText } from '../domain/axes.ts';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
+import { axesInLeg } from '../domain/unnamed-leg.ts';
 import type { PreparedChunk, PreparedExecution, PreparedFailure } from './prepare.ts';
 
 /**
  * The new executions of a chunk as one line of JSONEachRow, by column: what parsing the line gives. A test compares its
  * columns with those of `ci.ingest`.
+ *
+ * @param leg the number of their unnamed leg
  */
-export function valuesOf(chunk: PreparedChunk, executions: readonly PreparedExecution[]): Record<string, unknown> {
+export function valuesOf(
+  chunk: PreparedChunk,
+  executions: readonly PreparedExecution[],
+  leg = 1,
+): Record<string, unknown> {
   const failures: PreparedFailure[] = [];
   const failedExecution: number[] = [];
   for (const [index, execution] of executions.entries())
@@ -20,7 +27,7 @@ export function valuesOf(chunk: PreparedChunk, executions: readonly PreparedExec
     repository_id: chunk.repositoryId,
     on_default: chunk.isOnDefaultBranch,
     ...runColumns.line(chunk.run),
-    axes: axesText(chunk.run.axes),
+    axes: axesText(axesInLeg(chunk.run.axes, leg)),
     place: axesText(chunk.run.place),
     branch: origin.branch,
     base_ref: origin.baseRef,

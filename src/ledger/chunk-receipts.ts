@@ -21,9 +21,11 @@ export interface ChunkCounts {
   accepted: number;
   /** Executions of which another result is stored. */
   conflicting: number;
+  /** The last of the unnamed legs that its executions belong to. */
+  leg: number;
 }
 
-export function receiptOf(chunk: PreparedChunk, { accepted, conflicting }: ChunkCounts) {
+export function receiptOf(chunk: PreparedChunk, { accepted, conflicting, leg }: ChunkCounts) {
   const rejected = chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0);
   const { run, origin } = chunk;
   return {
@@ -36,6 +38,7 @@ export function receiptOf(chunk: PreparedChunk, { accepted, conflicting }: Chunk
     duplicate: chunk.executions.length - accepted,
     rejected,
     conflicting,
+    leg,
     has_problem: rejected > 0 || conflicting > 0 || chunk.warnings.length > 0,
     on_default_branch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
     run_key: runKeyOf(chunk.repositoryId, {
@@ -72,14 +75,14 @@ export async function recordReceipts(
   const { rows } = await tx.execute(sql`
     with added as (
       insert into ${uploadChunks} (upload_id, chunk_index, chunk_count, repository_id, block_id, received_at, accepted,
-        duplicate, rejected, conflicting, has_problem, on_default_branch, run_key, pipeline_name, job_name, run_id,
+        duplicate, rejected, conflicting, leg, has_problem, on_default_branch, run_key, pipeline_name, job_name, run_id,
         run_attempt, commit_sha, branch, pull_request, format, sender, rejections, warnings)
       select upload_id, chunk_index, chunk_count, repository_id, ${blockId}::bigint, received_at, accepted,
-        duplicate, rejected, conflicting, has_problem, on_default_branch, run_key, pipeline_name, job_name, run_id,
+        duplicate, rejected, conflicting, leg, has_problem, on_default_branch, run_key, pipeline_name, job_name, run_id,
         run_attempt, commit_sha, branch, pull_request, format, sender, rejections, warnings
       from jsonb_to_recordset(${JSON.stringify(receipts)}::jsonb) as receipt (
         upload_id uuid, chunk_index int, chunk_count int, repository_id uuid, received_at timestamptz, accepted int,
-        duplicate int, rejected int, conflicting int, has_problem boolean, on_default_branch int, run_key uuid,
+        duplicate int, rejected int, conflicting int, leg smallint, has_problem boolean, on_default_branch int, run_key uuid,
         pipeline_name text, job_name text, run_id text, run_attempt bigint, commit_sha text, branch text,
         pull_request bigint, format text, sender text, rejections jsonb, warnings jsonb)
       on conflict do nothing

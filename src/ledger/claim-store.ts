@@ -2,28 +2,30 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
-import { type Claim, ClaimedResults, packIds, unpackIds } from './claims.ts';
+import { type Claim, packIds, unpackIds } from './claims.ts';
+import { SourceLegs } from './source-legs.ts';
 
 /** Reads the claims of these sources, and the blocks among them that are not stored. */
 export async function readClaims(
   tx: Executor,
   sourceKeys: string[],
-): Promise<{ claimed: Map<string, ClaimedResults>; unstored: Map<string, number[]> }> {
+): Promise<{ claimed: Map<string, SourceLegs>; unstored: Map<string, number[]> }> {
   const rows = await tx
     .select({
       sourceKey: ingestClaims.sourceKey,
       blockId: ingestClaims.blockId,
+      leg: ingestClaims.leg,
       ids: ingestClaims.ids,
       storedAt: ingestBlocks.storedAt,
     })
     .from(ingestClaims)
     .innerJoin(ingestBlocks, eq(ingestBlocks.blockId, ingestClaims.blockId))
     .where(sql`${ingestClaims.sourceKey} = any(${sql.param(sourceKeys)}::uuid[])`);
-  const claimed = new Map<string, ClaimedResults>();
+  const claimed = new Map<string, SourceLegs>();
   const unstored = new Map<string, number[]>();
   for (const row of rows) {
-    const results = claimed.get(row.sourceKey) ?? new ClaimedResults();
-    results.addPacked(row.ids);
+    const results = claimed.get(row.sourceKey) ?? new SourceLegs();
+    results.addPacked(row.leg, row.ids);
     claimed.set(row.sourceKey, results);
     if (row.storedAt === null) unstored.set(row.sourceKey, [...(unstored.get(row.sourceKey) ?? []), row.blockId]);
   }
@@ -32,11 +34,12 @@ export async function readClaims(
 
 export async function recordClaims(tx: Executor, blockId: number, claims: readonly Claim[]): Promise<void> {
   await tx.execute(sql`
-    insert into ${ingestClaims} (source_key, block_id, month, ids)
-    select source_key, ${blockId}::bigint, month, ids
+    insert into ${ingestClaims} (source_key, block_id, leg, month, ids)
+    select source_key, ${blockId}::bigint, leg, month, ids
     from unnest(${sql.param(claims.map(({ sourceKey }) => sourceKey))}::uuid[],
+                ${sql.param(claims.map(({ leg }) => leg))}::smallint[],
                 ${sql.param(claims.map(({ month }) => month))}::int[],
-                ${sql.param(claims.map(({ ids }) => packIds(ids)))}::bytea[]) as claim (source_key, month, ids)`);
+                ${sql.param(claims.map(({ ids }) => packIds(ids)))}::bytea[]) as claim (source_key, leg, month, ids)`);
 }
 
 /** Gives back everything that a block has claimed. */
@@ -53,19 +56,33 @@ const CLAIMS_AT_ONCE = 5_000;
 
 /** Every claim there is. `storedBy` is a time of the PostgreSQL server. */
 export async function* allClaims(db: Database, storedBy: string): AsyncGenerator<RecordedClaim> {
-  for (let after = ['00000000-0000-0000-0000-000000000000', '0', '0']; ; ) {
+  for (let after = ['00000000-0000-0000-0000-000000000000', '0', '0', '0']; ; ) {
     const { rows } = await onPostgres(() =>
-      db.execute<{ source_key: string; block_id: string; month: number; ids: Uint8Array; was_stored: boolean }>(sql`
-        select source_key, block_id, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
+      db.execute<{
+        source_key: string;
+        block_id: string;
+        leg: number;
+        month: number;
+        ids: Uint8Array;
+        was_stored: boolean;
+      }>(sql`
+        select source_key, block_id, leg, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
         from ${ingestClaims} join ${ingestBlocks} using (block_id)
-        where (source_key, block_id, month) > (${after[0]}::uuid, ${after[1]}::bigint, ${after[2]}::int)
-        order by source_key, block_id, month limit ${CLAIMS_AT_ONCE}`),
+        where (source_key, block_id, leg, month)
+          > (${after[0]}::uuid, ${after[1]}::bigint, ${after[2]}::smallint, ${after[3]}::int)
+        order by source_key, block_id, leg, month limit ${CLAIMS_AT_ONCE}`),
     );
     for (const row of rows)
-      yield { sourceKey: row.source_key, month: row.month, ids: unpackIds(row.ids), wasStored: row.was_stored };
+      yield {
+        sourceKey: row.source_key,
+        leg: row.leg,
+        month: row.month,
+        ids: unpackIds(row.ids),
+        wasStored: row.was_stored,
+      };
     const last = rows.at(-1);
     if (!last || rows.length < CLAIMS_AT_ONCE) return;
-    after = [last.source_key, last.block_id, String(last.month)];
+    after = [last.source_key, last.block_id, String(last.leg), String(last.month)];
   }
 }
 

@@ -1,8 +1,12 @@
 /** Claims: which executions of a source belong to which block, in eight bytes per execution. */
 import { splitExecutionId } from '../domain/identity.ts';
+import { statusOfVariant } from '../domain/result-variant.ts';
+import type { Status } from '../domain/status.ts';
 
 export interface Claim {
   sourceKey: string;
+  /** The number of the unnamed leg; 1 for nearly all. */
+  leg: number;
   /** In which the executions finished, such as 202611. */
   month: number;
   ids: readonly bigint[];
@@ -20,7 +24,7 @@ export function unpackIds(packed: Uint8Array): bigint[] {
   return Array.from({ length: packed.byteLength / 8 }, (_, i) => view.getBigUint64(i * 8));
 }
 
-/** Which results of a source are claimed, by the test that they are of: nearly always one. */
+/** Which results of a leg of a source are claimed, by the test that they are of: nearly always one. */
 export class ClaimedResults {
   readonly #variants = new Map<number, number | number[]>();
 
@@ -32,6 +36,30 @@ export class ClaimedResults {
   /** Claims a result. `isNew`: it was not claimed; `conflicts`: another one of the same test is. */
   claim(id: bigint): { isNew: boolean; conflicts: boolean } {
     return this.#add(Number(id >> 32n), Number(id & 0xffffffffn));
+  }
+
+  has(id: bigint): boolean {
+    const { known, variant } = this.#knownOf(id);
+    return known.includes(variant);
+  }
+
+  /** Whether another result of the same test is claimed. */
+  hasOther(id: bigint): boolean {
+    const { known, variant } = this.#knownOf(id);
+    return known.some((one) => one !== variant);
+  }
+
+  /** How the results ended that are claimed of the test that this result is of. */
+  statusesOf(id: bigint, ownVariant: number): Status[] {
+    const { known, variant } = this.#knownOf(id);
+    return known.map((one) => statusOfVariant(one ^ variant ^ ownVariant));
+  }
+
+  /** In an id, a variant is mixed with bits that all results of the test share. */
+  #knownOf(id: bigint): { known: readonly number[]; variant: number } {
+    const { place, variant } = splitExecutionId(Number(id >> 32n), Number(id & 0xffffffffn));
+    const known = this.#variants.get(place);
+    return { known: known === undefined ? NONE : typeof known === 'number' ? [known] : known, variant };
   }
 
   #add(upper: number, lower: number): { isNew: boolean; conflicts: boolean } {
@@ -49,6 +77,7 @@ export class ClaimedResults {
   }
 }
 
+const NONE: readonly number[] = [];
 const FIRST = { isNew: true, conflicts: false };
 const REPEATED = { isNew: false, conflicts: false };
 

@@ -124,10 +124,10 @@ export class Ledger {
     const parts = new Map<string, NewPart>();
     const conflicts: PreparedChunk[] = [];
     const receipts = chunks.map((chunk) => {
-      const { executions, conflicting, hasNewConflict } = unclaimed.of(chunk);
-      if (executions.length > 0) addTo(parts, chunk, executions);
+      const { byLeg, hasNewConflict, ...counts } = unclaimed.of(chunk);
+      for (const [leg, executions] of byLeg) addTo(parts, chunk, executions, leg);
       if (hasNewConflict) conflicts.push(chunk);
-      return receiptOf(chunk, { accepted: executions.length, conflicting });
+      return receiptOf(chunk, counts);
     });
     const recorded = parts.size === 0 ? undefined : await recordBlock(tx, inBlockOrder(parts.values()), unclaimed);
     const duplicates = await recordReceipts(tx, receipts, recorded?.blockId ?? null);
@@ -222,12 +222,17 @@ export class Ledger {
   }
 }
 
-function addTo(parts: Map<string, NewPart>, chunk: PreparedChunk, executions: readonly PreparedExecution[]): void {
+function addTo(
+  parts: Map<string, NewPart>,
+  chunk: PreparedChunk,
+  executions: readonly PreparedExecution[],
+  leg: number,
+): void {
   const { repositoryId } = chunk;
   const part = parts.get(repositoryId) ?? { repositoryId, executions: 0, lines: '' };
   parts.set(repositoryId, part);
   part.executions += executions.length;
-  part.lines += `${JSON.stringify(valuesOf(chunk, executions))}\n`;
+  part.lines += `${JSON.stringify(valuesOf(chunk, executions, leg))}\n`;
 }
 
 /** Records a block with its parts and claims. */

@@ -30,6 +30,8 @@ export interface PreparedExecution {
   sourceKey: string;
   testId: string;
   status: Status;
+  /** Of its result; it is mixed into the id. */
+  variant: number;
   /** Milliseconds since the epoch. */
   finishedAt: number;
   isTimeReplaced: boolean;
@@ -110,6 +112,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
       sourceKey,
       testId,
       status,
+      variant,
       finishedAt: at,
       isTimeReplaced: isReplaced,
       failures: preparedFailures(job, failures.get(row), { testId, status, fingerprintOf }),

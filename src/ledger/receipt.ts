@@ -5,6 +5,7 @@ import { shortBranch } from '../domain/default-branch.ts';
 import { mergeRejections, type Rejection } from '../domain/rejections.ts';
 import { JUDGING_KINDS } from '../domain/stale.ts';
 import type { UploadStatus } from '../domain/status.ts';
+import { namingLine } from '../domain/unnamed-leg.ts';
 import type { UploadOrigin } from '../domain/upload-origin.ts';
 import type { RefusedUpload } from '../postgres/refused-uploads.ts';
 import { blockParts, stale, uploadChunks } from '../postgres/schema.ts';
@@ -21,6 +22,10 @@ export interface Receipt extends UploadOrigin {
   rejected: number;
   /** Executions, new or not, of which another result is stored under the same names. */
   conflicting: number | null;
+  /** Legs without names: the number of the last one that has some of its results; null if all are in the first. */
+  unnamedLeg: number | null;
+  /** How to name the legs that its results are of, if results conflict: a line to paste. */
+  nameLegsWith: string | null;
   onDefaultBranch: number | null;
   rejections: Rejection[];
   warnings: string[];
@@ -93,6 +98,7 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
   const times = chunks.map((chunk) => chunk.storedAt?.getTime() ?? 0);
   const onDefaultBranch = sum((chunk) => chunk.onDefaultBranch);
   const conflicting = sum((chunk) => chunk.conflicting);
+  const leg = Math.max(...chunks.map((chunk) => chunk.leg));
   const warnings = new Set(chunks.flatMap((chunk) => z.array(z.string()).parse(chunk.warnings)));
   return {
     ...originOfChunks(chunks),
@@ -104,13 +110,15 @@ export function assembleReceipt(first: Chunk, chunks: readonly Chunk[], failure:
     duplicate: isCounted ? sum((chunk) => chunk.duplicate) : null,
     rejected: sum((chunk) => chunk.rejected),
     conflicting: isCounted ? conflicting : null,
+    unnamedLeg: leg > 1 ? leg : null,
+    nameLegsWith: conflicting > 0 ? namingLine(first.format) : null,
     onDefaultBranch: isCounted ? onDefaultBranch : null,
     rejections: mergeRejections(chunks.flatMap((chunk) => z.array(rejectionSchema).parse(chunk.rejections))),
     warnings: [
       ...[...warnings].filter(
         (warning) => warning !== NOTHING_ON_DEFAULT || (status === 'stored' && onDefaultBranch === 0),
       ),
-      ...(conflicting > 0 ? [conflictWarning(conflicting, first)] : []),
+      ...(conflicting > 0 ? [conflictWarning(conflicting, leg, first)] : []),
     ],
     failure,
     refusals: 0,
@@ -124,6 +132,8 @@ export const NOTHING_STORED = {
   duplicate: 0,
   rejected: 0,
   conflicting: 0,
+  unnamedLeg: null,
+  nameLegsWith: null,
   onDefaultBranch: 0,
   rejections: [],
   warnings: [],
@@ -141,9 +151,19 @@ export const receiptOfRefusal = ({ refusedAt, reason, ...refused }: RefusedUploa
 export const NOTHING_ON_DEFAULT =
   'Nothing in this upload ran on the default branch, so the insights do not show it. Name the branch, and set the default branch if it is not the one you expect.';
 
-/** In the words of a shell, so that it can be pasted. */
-const conflictWarning = (count: number, { format }: Pick<Chunk, 'format'>): string =>
-  `Conflict: ${count} ${count === 1 ? 'result differs' : 'results differ'} from what is stored under the same names (pipeline, job, axes, run, attempt, report). Both are kept. If they are from another leg of a matrix or another report, name them: --axis os="$OS" with each name and value of the matrix, or --report ${quoted(`$LEG/${format ?? 'report'}`)}, where LEG is the name of the leg.`;
+/** How to name legs is in the words of a shell or of a job, so that it can be pasted. */
+function conflictWarning(count: number, leg: number, { format }: Pick<Chunk, 'format'>): string {
+  const differ = `Conflict: ${count} ${count === 1 ? 'result differs' : 'results differ'} from what is stored under the same names (pipeline, job, axes, run, attempt, report).`;
+  const kept =
+    leg > 1
+      ? `Two reports of this job disagree, so by their order this one is leg ${leg} (unnamed).`
+      : 'Both are kept, in one leg.';
+  const report =
+    format === null || format === 'otlp'
+      ? ''
+      : `, or --report ${quoted(`$LEG/${format}`)} for another try or step, where LEG is its name`;
+  return `${differ} ${kept} If they are of several legs, name them: ${namingLine(format)}, with each name and value of the matrix${report}.`;
+}
 
 /** A name within double quotes of a shell, in which only LEG is replaced. */
 const quoted = (text: string): string => `"${text.replace(/[\\"`]|\$(?!LEG\b)/g, '\\$&')}"`;

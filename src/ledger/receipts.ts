@@ -145,6 +145,8 @@ export class ReceiptStore {
       duplicate: null,
       rejected: rejections.reduce((sum, rejection) => sum + rejection.count, 0),
       conflicting: null,
+      unnamedLeg: null,
+      nameLegsWith: null,
       onDefaultBranch: null,
       rejections,
       warnings,

@@ -1,11 +1,18 @@
 /** Finds what is new in a batch of chunks. */
+import { executionIdInLeg } from '../domain/identity.ts';
 import { monthOf } from '../domain/retention.ts';
-import { type Claim, ClaimedResults } from './claims.ts';
+import { unnamedLegsOf } from '../domain/unnamed-leg.ts';
+import type { Claim } from './claims.ts';
 import type { PreparedChunk, PreparedExecution } from './prepare.ts';
+import { FIRST_LEG, type Placement, SourceLegs } from './source-legs.ts';
 
 /** The executions of a chunk that are to be stored. */
 export interface Unclaimed {
-  executions: PreparedExecution[];
+  /** By the number of their unnamed leg, with their ids in it. */
+  byLeg: ReadonlyMap<number, PreparedExecution[]>;
+  accepted: number;
+  /** The last of the unnamed legs that the chunk belongs to; 1 for nearly all. */
+  leg: number;
   /** Executions of the chunk, new or not, of which another result is claimed. */
   conflicting: number;
   /** Whether some of them are new. */
@@ -14,57 +21,83 @@ export interface Unclaimed {
 
 /** Picks the executions of a batch that no block, and no earlier chunk of the batch, has claimed. */
 export class UnclaimedExecutions {
-  readonly #taken = new Map<string, Map<number, bigint[]>>();
+  /** By source, leg and month. */
+  readonly #taken = new Map<string, Claim & { ids: bigint[] }>();
   count = 0;
   readonly #duplicateSources = new Set<string>();
 
-  constructor(private readonly claimed: Map<string, ClaimedResults>) {}
+  constructor(private readonly claimed: Map<string, SourceLegs>) {}
 
   of(chunk: PreparedChunk): Unclaimed {
-    const executions: PreparedExecution[] = [];
+    const byLeg = new Map<number, PreparedExecution[]>();
+    const placementOf = this.#placementsOf(chunk);
+    let accepted = 0;
     let conflicting = 0;
     let hasNewConflict = false;
+    let lastLeg = 1;
     for (const execution of chunk.executions) {
-      const { isNew, conflicts } = this.#knownOf(execution.sourceKey).claim(execution.id);
+      const placement = placementOf(execution.sourceKey);
+      const { leg } = placement;
+      if (leg > lastLeg) lastLeg = leg;
+      const { isNew, conflicts } = this.#legsOf(execution.sourceKey).claim(execution.id, placement);
       if (conflicts) conflicting++;
       if (!isNew) {
         this.#duplicateSources.add(execution.sourceKey);
         continue;
       }
       if (conflicts) hasNewConflict = true;
-      this.#take(execution);
-      executions.push(execution);
+      accepted++;
+      const taken = leg === 1 ? execution : { ...execution, id: executionIdInLeg(execution.id, leg) };
+      this.#take(taken, leg);
+      const inLeg = byLeg.get(leg);
+      if (inLeg) inLeg.push(taken);
+      else byLeg.set(leg, [taken]);
     }
-    return { executions, conflicting, hasNewConflict };
+    return { byLeg, accepted, leg: lastLeg, conflicting, hasNewConflict };
   }
 
-  #knownOf(sourceKey: string): ClaimedResults {
+  /**
+   * The legs of the chunk's sources, from what is claimed before any of it. A source without claims, as nearly all are, is
+   * not looked at.
+   */
+  #placementsOf(chunk: PreparedChunk): (sourceKey: string) => Placement {
+    const known = new Map<string, Placement>();
+    let bySource: Map<string, PreparedExecution[]> | undefined;
+    return (sourceKey) => {
+      const found = known.get(sourceKey);
+      if (found) return found;
+      const legs = this.#legsOf(sourceKey);
+      let placement = FIRST_LEG;
+      if (!legs.isEmpty) {
+        bySource ??= Map.groupBy(chunk.executions, (execution) => execution.sourceKey);
+        placement = legs.placementOf(bySource.get(sourceKey) ?? [], unnamedLegsOf(chunk.run.axes));
+      }
+      known.set(sourceKey, placement);
+      return placement;
+    };
+  }
+
+  #legsOf(sourceKey: string): SourceLegs {
     let known = this.claimed.get(sourceKey);
     if (known === undefined) {
-      known = new ClaimedResults();
+      known = new SourceLegs();
       this.claimed.set(sourceKey, known);
     }
     return known;
   }
 
-  #take({ sourceKey, finishedAt, id }: PreparedExecution): void {
-    let months = this.#taken.get(sourceKey);
-    if (months === undefined) {
-      months = new Map();
-      this.#taken.set(sourceKey, months);
-    }
+  #take({ sourceKey, finishedAt, id }: PreparedExecution, leg: number): void {
     const month = monthOf(finishedAt);
-    const ids = months.get(month);
-    if (ids) ids.push(id);
-    else months.set(month, [id]);
+    const key = `${sourceKey} ${leg} ${month}`;
+    const claim = this.#taken.get(key);
+    if (claim) claim.ids.push(id);
+    else this.#taken.set(key, { sourceKey, leg, month, ids: [id] });
     this.count++;
   }
 
   /** The new claims. */
   get claims(): Claim[] {
-    return [...this.#taken].flatMap(([sourceKey, months]) =>
-      [...months].map(([month, ids]) => ({ sourceKey, month, ids })),
-    );
+    return [...this.#taken.values()];
   }
 
   /** The unstored blocks that may claim one of the duplicates found. */

@@ -20,6 +20,10 @@ export interface RunReport {
   rejected: number;
   /** Executions of which another result is stored under the same names. */
   conflicting: number;
+  /** The last of the unnamed legs that its executions belong to; 1 for nearly all. */
+  leg: number;
+  /** Null: the producer does not say. */
+  format: string | null;
 }
 
 /** In order of arrival. */
@@ -28,10 +32,33 @@ export async function reportsOfRun(
   repositoryId: string,
   run: { pipelineName: string; runId: string; commit: string },
 ): Promise<RunReport[]> {
-  const { uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected, conflicting } =
-    uploadChunks;
+  const {
+    uploadId,
+    jobName,
+    runAttempt,
+    receivedAt,
+    storedAt,
+    accepted,
+    duplicate,
+    rejected,
+    conflicting,
+    leg,
+    format,
+  } = uploadChunks;
   const chunks = await db
-    .select({ uploadId, jobName, runAttempt, receivedAt, storedAt, accepted, duplicate, rejected, conflicting })
+    .select({
+      uploadId,
+      jobName,
+      runAttempt,
+      receivedAt,
+      storedAt,
+      accepted,
+      duplicate,
+      rejected,
+      conflicting,
+      leg,
+      format,
+    })
     .from(uploadChunks)
     .where(and(eq(uploadChunks.runKey, runKeyOf(repositoryId, run)), eq(uploadChunks.repositoryId, repositoryId)))
     .orderBy(asc(receivedAt), asc(uploadId), asc(uploadChunks.chunkIndex))
@@ -55,6 +82,8 @@ export async function reportsOfRun(
         duplicate: sum((one) => one.duplicate),
         rejected: sum((one) => one.rejected),
         conflicting: sum((one) => one.conflicting),
+        leg: Math.max(...parts.map((one) => one.leg)),
+        format: first.format,
       },
     ];
   });

@@ -7,6 +7,7 @@ import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
 import { legWords } from '../ui/leg-words.ts';
+import { NameLegs } from '../ui/name-legs.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { Empty, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -111,6 +112,7 @@ const Reports = ({ reports }: { reports: RunAnswer['reports'] }) => (
           <span className="ml-auto text-xs text-soft">
             <Time at={report.received_at} />
           </span>
+          <NameLegs report={report} />
         </li>
       ))}
     </ul>

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { TestAxes } from '../../src/insights/axes.ts';
 import { axesQuery, type TestPath } from '../api/queries.ts';
 import { formatCount, formatCounted, formatProbability, formatShare } from '../ui/format.ts';
+import { axesWords } from '../ui/leg-words.ts';
 import { Section } from '../ui/section.tsx';
 import { Failed } from '../ui/states.tsx';
 
@@ -122,7 +123,4 @@ const Cell = ({ children }: { children: ReactNode }) => (
 const jobOf = ({ pipeline_name: pipeline, job_name: job }: Leg): string => `${pipeline} · ${job}`;
 
 /** In the order of the axes' names, which is that of the answer. */
-const axesInWords = ({ axes }: Leg): string =>
-  Object.entries(axes)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ');
+const axesInWords = ({ axes }: Leg): string => axesWords(axes);

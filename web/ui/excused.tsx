@@ -1,6 +1,7 @@
 /** Describes in words what a quarantine excuses; for a narrowed one, also what it does not. */
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { formatCount } from './format.ts';
+import { axisInWords } from './leg-words.ts';
 
 type Group = Pick<TestFailures['failures'][number], 'id' | 'exception_type' | 'exception_message'>;
 
@@ -55,7 +56,7 @@ export function Excused({ branch, pipeline, job, axes, failureIds, groups }: Exc
 /** `os=linux or windows, python=3.13`. */
 export const axesWords = (axes: AxisValues): string =>
   Object.entries(axes)
-    .map(([name, values]) => `${name}=${values.join(' or ')}`)
+    .map(([name, values]) => axisInWords(name, values.join(' or ')))
     .join(', ');
 
 const groupsIn = (count: number): string => `${formatCount(count)} failure ${count === 1 ? 'group' : 'groups'}`;

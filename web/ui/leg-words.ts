@@ -1,10 +1,18 @@
 /** Legs of a CI job in words. */
 type Axes = Readonly<Record<string, string>>;
 
-const axesWords = (axes: Axes): string =>
+/** The axis of legs without names, as the service has it. */
+const UNNAMED_LEG_AXIS = 'unnamed_leg';
+
+/** `os=linux`, or `leg 2 (unnamed)`. */
+export const axisInWords = (name: string, value: string): string =>
+  name === UNNAMED_LEG_AXIS ? `leg ${value} (unnamed)` : `${name}=${value}`;
+
+/** `os=windows, python=3.13`; `leg 2 (unnamed)` for one without a name. */
+export const axesWords = (axes: Axes, separator = ', '): string =>
   Object.entries(axes)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ');
+    .map(([name, value]) => axisInWords(name, value))
+    .join(separator);
 
 /** `unit` without axes, else `unit (os=windows, python=3.13)`. */
 export function legWords(job: string, axes: Axes): string {

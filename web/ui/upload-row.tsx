@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { UploadList } from '../../src/ingest/receipts.ts';
 import { Commit } from './commit.tsx';
 import { formatCount } from './format.ts';
+import { NameLegs } from './name-legs.tsx';
 import { Time } from './time.tsx';
 import { Unfolding } from './unfolding.tsx';
 
@@ -100,6 +101,7 @@ const Whole = ({ upload }: { upload: Upload }) => (
         )}
       </div>
     ))}
+    <NameLegs report={upload} />
     {upload.warnings.map((warning) => (
       <p key={warning} className="break-words text-flaky">
         {warning}

@@ -1,6 +1,17 @@
 /** Records that make ingestion exactly-once, and the receipt of each upload. */
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, index, integer, jsonb, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import { bytea, moment, schema } from './columns.ts';
 
 /**
@@ -26,7 +37,7 @@ export const ingestBlocks = schema.table(
 );
 
 /**
- * The ledger's claims: which executions of a source and a month a block holds, eight bytes each. They leave with the
+ * The ledger's claims: which executions of a source, a leg and a month a block holds, eight bytes each. They leave with the
  * month.
  */
 export const ingestClaims = schema.table(
@@ -34,13 +45,15 @@ export const ingestClaims = schema.table(
   {
     sourceKey: uuid('source_key').notNull(),
     blockId: bigint('block_id', { mode: 'number' }).notNull(),
+    /** The number of the unnamed leg; 1 for nearly all. */
+    leg: smallint().notNull(),
     /** Such as 202611. */
     month: integer().notNull(),
     ids: bytea().notNull(),
   },
   (table) => [
     // By source first: the lookup of every chunk. By block: to take back the claims of a block.
-    primaryKey({ columns: [table.sourceKey, table.blockId, table.month] }),
+    primaryKey({ columns: [table.sourceKey, table.blockId, table.leg, table.month] }),
     index('ingest_claims_block').on(table.blockId),
     // For retention, which looks for the oldest month. Rows are in the order of arrival, so a few pages are enough.
     index('ingest_claims_month').using('brin', table.month),
@@ -63,6 +76,8 @@ export const uploadChunks = schema.table(
     rejected: integer().notNull(),
     /** Executions of which another result is stored under the same names. */
     conflicting: integer().notNull(),
+    /** The last of the unnamed legs that its executions belong to; 1 for nearly all. */
+    leg: smallint().notNull(),
     /** Whether people should look at it: rows were rejected, results conflict, or there is a warning. */
     hasProblem: boolean('has_problem').notNull(),
     onDefaultBranch: integer('on_default_branch').notNull(),
