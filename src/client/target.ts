@@ -1,5 +1,6 @@
 /** Where a client's requests go and how it describes the run: flags first, then the environment of the CI provider. */
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { AXES_MAX, type Axes } from '../domain/axes.ts';
 import { shortBranch } from '../domain/default-branch.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
@@ -35,6 +36,8 @@ export interface RunFlags extends TargetFlags {
   defaultBranch?: string;
   startedAt?: string;
   jobUrl?: string;
+  attachmentsUrl?: string;
+  attachmentsRoot?: string;
   report?: string;
 }
 
@@ -101,6 +104,8 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     default_branch: flags.defaultBranch ?? run.defaultBranch,
     started_at: flags.startedAt,
     job_url: flags.jobUrl ?? run.jobUrl,
+    attachments_url: flags.attachmentsUrl,
+    attachments_root: flags.attachmentsUrl === undefined ? undefined : resolve(flags.attachmentsRoot ?? '.'),
   };
   const query: Record<string, string | readonly string[]> = { pipeline_name: pipeline, job_name: job, run_id: runId };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);

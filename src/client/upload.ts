@@ -1,7 +1,10 @@
 /** Uploads one report and follows its receipt until it is stored. */
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { attachmentsPlaceBelow } from '../domain/attachments.ts';
 import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { readReport } from './report-body.ts';
@@ -42,8 +45,16 @@ export const uploadOf = (format: ReportFormat, query: UploadQuery, file: string,
   file,
   address: format.name,
   contentType: format.mediaTypes[0],
-  query: { ...query, report },
+  query: { ...query, ...(format.hasFilesBeside && attachmentsBeside(query, file)), report },
 });
+
+/** Where the attachments of a report are that names them from its own folder, or is a folder with them. */
+function attachmentsBeside({ attachments_url: url, attachments_root: root }: UploadQuery, file: string): UploadQuery {
+  if (typeof url !== 'string' || typeof root !== 'string') return {};
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+  const place = attachmentsPlaceBelow(resolve(isFolder ? file : dirname(file)), { url, root });
+  return place === null ? {} : { attachments_url: place.url, attachments_root: place.root ?? root };
+}
 
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 2_000;

@@ -71,6 +71,7 @@ const failureSchema = z
       .string()
       .nullable()
       .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
+    attachments: common.attachmentsOut,
     evidence: evidenceSchema,
     legs: z
       .array(
@@ -200,6 +201,7 @@ function toJson(failure: CommitFailure): z.input<typeof failureSchema> {
     failure_id: shown?.id ?? null,
     exception_type: shown?.type ?? null,
     exception_message: shown?.message ?? null,
+    attachments: failure.attachments,
     evidence: {
       health_status: failure.health,
       default_branch_failures: known ? totalsOf(known).failures : 0,

@@ -2,11 +2,11 @@
 import type { Home } from '../../domain/namesakes.ts';
 import type { Status } from '../../domain/status.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
+import type { ReportedFailure } from '../attachments.ts';
 import { epochMs } from '../epoch.ts';
 import { boundedPath, type NamePath } from '../path.ts';
 import { cutFailure, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { plainText, typedMessage } from '../typed-message.ts';
-import type { ParsedFailure } from '../upload.ts';
 import { axesOfTest } from './axes.ts';
 import type { Attempt, CtrfTest } from './schemas.ts';
 
@@ -78,8 +78,8 @@ function earlierAttempts({ retryAttempts, retries }: CtrfTest): readonly Attempt
 
 const isFailed = ({ status }: Attempt): boolean => statusOfWord(status ?? '') === 'failed';
 
-function failureOf(attempt: number, { message, trace }: Attempt): ParsedFailure {
+function failureOf(attempt: number, { message, trace, attachments }: Attempt): ReportedFailure {
   const stacktrace = plainText(trace);
   const text = plainText(message) ?? stacktrace?.split('\n', 1)[0] ?? null;
-  return cutFailure({ attempt, ...typedMessage(text), stacktrace });
+  return { ...cutFailure({ attempt, ...typedMessage(text), stacktrace }), ...(attachments && { files: attachments }) };
 }
