@@ -99,7 +99,8 @@ export function parseUrl(value: string): string {
 
 export function parseFolderUrl(value: string): string {
   const folder = attachmentsFolderOf(value);
-  if (folder === null) throw new InvalidArgumentError('It must be an https:// URL without a password or a query in it.');
+  if (folder === null)
+    throw new InvalidArgumentError('It must be an https:// URL without a password or a query in it.');
   return folder;
 }
 

@@ -1,12 +1,10 @@
 /** Uploads one report and follows its receipt until it is stored. */
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { attachmentsPlaceBelow } from '../domain/attachments.ts';
 import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../formats/format.ts';
+import { attachmentsPlaceFor } from './attachments.ts';
 import { readReport } from './report-body.ts';
 import type { Receipt, Repository } from './repository.ts';
 import { ServiceError } from './service-error.ts';
@@ -45,15 +43,18 @@ export const uploadOf = (format: ReportFormat, query: UploadQuery, file: string,
   file,
   address: format.name,
   contentType: format.mediaTypes[0],
-  query: { ...query, ...(format.hasFilesBeside && attachmentsBeside(query, file)), report },
+  query: { ...query, ...attachmentsOf(query, format, file), report },
 });
 
-/** Where the attachments of a report are that names them from its own folder, or is a folder with them. */
-function attachmentsBeside({ attachments_url: url, attachments_root: root }: UploadQuery, file: string): UploadQuery {
+/** Changes the address of the attachments only if the format names them from elsewhere. */
+function attachmentsOf(
+  { attachments_url: url, attachments_root: root }: UploadQuery,
+  format: ReportFormat,
+  file: string,
+) {
   if (typeof url !== 'string' || typeof root !== 'string') return {};
-  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
-  const place = attachmentsPlaceBelow(resolve(isFolder ? file : dirname(file)), { url, root });
-  return place === null ? {} : { attachments_url: place.url, attachments_root: place.root ?? root };
+  const place = attachmentsPlaceFor(format, file, { url, root });
+  return { attachments_url: place.url, attachments_root: place.root ?? root };
 }
 
 const POLL_FIRST_MS = 100;

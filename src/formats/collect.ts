@@ -4,8 +4,8 @@
  * changed to be stored, the sender would not find it again.
  */
 
-import type { Run } from '../domain/columns.ts';
 import { KeptAttachments } from '../domain/attachments.ts';
+import type { Run } from '../domain/columns.ts';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { FAILURES_MAX, nameRejection, runRejection, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';

@@ -126,7 +126,8 @@ function sendingOf(options: ReporterOptions): Sending {
   const repository = () => new Repository(new Service(connection, { totalMs: UPLOAD_MS_MAX }), owner, name);
   const { axes = {}, place = {} } = options;
   for (const map of [axes, place]) requireAxes(map);
-  const attachmentsUrl = options.attachmentsUrl === undefined ? {} : { attachmentsUrl: folderOf(options.attachmentsUrl) };
+  const attachmentsUrl =
+    options.attachmentsUrl === undefined ? {} : { attachmentsUrl: folderOf(options.attachmentsUrl) };
   return { repository, target: runTargetOf({ ...options, ...attachmentsUrl, axis: axes, place }, run) };
 }
 

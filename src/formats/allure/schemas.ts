@@ -37,7 +37,12 @@ export interface Step {
 function stepsWithin(levels: number): z.ZodType<Step> {
   const own = { attachments: filesSchema };
   if (levels === 0) return z.object(own);
-  return z.object({ ...own, steps: firstOf(stepsWithin(levels - 1), STEPS_MAX).nullish().catch(null) });
+  return z.object({
+    ...own,
+    steps: firstOf(stepsWithin(levels - 1), STEPS_MAX)
+      .nullish()
+      .catch(null),
+  });
 }
 const stepSchema = stepsWithin(STEP_LEVELS_MAX);
 

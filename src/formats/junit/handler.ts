@@ -230,8 +230,7 @@ export class JunitHandler implements XmlHandler {
     if (outcome === undefined) {
       if (element === 'skipped') this.#skip(open, attributes);
       else if (element === 'property') {
-        if (namesFile(attributes.name ?? '') && attributes.value)
-          marksOf(open).files.push({ path: attributes.value });
+        if (namesFile(attributes.name ?? '') && attributes.value) marksOf(open).files.push({ path: attributes.value });
         open.properties ??= new Properties(this.#suites.at(-1)?.properties);
         open.properties.addOfTest(attributes);
       }

@@ -33,4 +33,5 @@ export class AttachmentMarks {
 }
 
 /** Properties of a test that name a file: Playwright and TestRail write them. */
-export const namesFile = (property: string): boolean => /^(?:testrail_)?attachment(?:s?|[.:]\S{1,100})$/i.test(property);
+export const namesFile = (property: string): boolean =>
+  /^(?:testrail_)?attachment(?:s?|[.:]\S{1,100})$/i.test(property);

@@ -69,7 +69,8 @@ export class RobotHandler implements XmlHandler {
     else if (element === 'status') this.#openStatus(around, attributes);
     else if (element === 'kw' && around === 'suite')
       this.#isTeardown = (attributes.type ?? '').toUpperCase() === 'TEARDOWN';
-    else if (element === 'msg' && /^(?:true|yes)$/.test(attributes.html ?? '') && this.#isInTest()) this.#html = new LongText();
+    else if (element === 'msg' && /^(?:true|yes)$/.test(attributes.html ?? '') && this.#isInTest())
+      this.#html = new LongText();
     else if (element === 'msg' && around === 'errors' && attributes.level === 'ERROR') this.#text = new LongText();
     else if (element === 'robot') this.#readGenerator(attributes);
   }

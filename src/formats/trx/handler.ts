@@ -121,7 +121,13 @@ export class TrxHandler implements XmlHandler {
   #openResult(attributes: XmlAttributes): void {
     const around = this.#openResults.at(-1);
     if (around) around.hasInner = true;
-    this.#openResults.push({ attributes, message: new LongText(), stacktrace: new LongText(), hasInner: false, files: [] });
+    this.#openResults.push({
+      attributes,
+      message: new LongText(),
+      stacktrace: new LongText(),
+      hasInner: false,
+      files: [],
+    });
   }
 
   /** The output of a test is in `<Message>` elements too, but not in `<ErrorInfo>`. */

@@ -4,8 +4,8 @@ import type { Run } from '../../domain/columns.ts';
 import { shortBranch } from '../../domain/default-branch.ts';
 import { NAME_LENGTH_MAX, UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
 import {
-  folderAddressParameter,
   axesParameter,
+  folderAddressParameter,
   integerParameter,
   momentParameter,
   type QueryOf,
