@@ -24,6 +24,6 @@ interface ToolReport {
   fixture: string;
   /** Run in the project; absent: the one before wrote this report, too. Tests fail, so its exit code says nothing. */
   command?: readonly string[];
-  /** The file that the command writes; absent: the standard output. */
+  /** The file that the command writes, or a folder with the files of one report; absent: the standard output. */
   file?: string;
 }
