@@ -33,16 +33,19 @@ export const jest: Tool = {
   reports: [
     {
       fixture: 'junit/jest-30.xml',
+      by: 'jest-junit 17.0.0',
       command: ['jest', '--ci', '--runInBand'],
       file: 'junit.xml',
     },
     {
       fixture: 'junit/jest-30-suite-errors.xml',
+      by: 'jest-junit 17.0.0',
       command: ['env', 'JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true', 'jest', '--ci', '--runInBand'],
       file: 'junit.xml',
     },
     {
       fixture: 'ctrf/jest-30-shop.json',
+      by: 'jest-ctrf-json-reporter 0.0.11',
       command: ['jest', '--ci', '--runInBand', '--reporters', 'jest-ctrf-json-reporter'],
       file: 'ctrf/ctrf-report.json',
     },
@@ -72,11 +75,13 @@ export const vitest: Tool = {
     },
     {
       fixture: 'ctrf/vitest-4.json',
+      by: '@d2t/vitest-ctrf-json-reporter 1.3.0',
       command: ['vitest', 'run', '--reporter=@d2t/vitest-ctrf-json-reporter', '--no-file-parallelism'],
       file: 'ctrf/ctrf-report.json',
     },
     {
       fixture: 'allure/allure-vitest-3.12.json',
+      by: 'allure-vitest 3.12.2',
       command: ['vitest', 'run', '--reporter=allure-vitest/reporter', '--no-file-parallelism'],
       file: 'allure-results',
     },
@@ -110,6 +115,7 @@ export const mocha: Tool = {
     },
     {
       fixture: 'junit/mocha-11-junit-reporter.xml',
+      by: 'mocha-junit-reporter 2.2.1',
       command: [...['mocha', '--extension', 'cjs', '--reporter', 'mocha-junit-reporter']],
       file: 'test-results.xml',
     },
@@ -207,8 +213,10 @@ export const playwright: Tool = {
       fixture: 'playwright/retries-and-crash.json',
       file: 'report.json',
     },
-    { fixture: 'ctrf/playwright-1.65.json', file: 'ctrf/ctrf-report.json' },
-    { fixture: 'allure/allure-playwright-3.12.json', file: 'allure-results' },
+    { fixture: 'ctrf/playwright-1.65.json',
+      by: 'playwright-ctrf-json-reporter 0.0.29', file: 'ctrf/ctrf-report.json' },
+    { fixture: 'allure/allure-playwright-3.12.json',
+      by: 'allure-playwright 3.12.2', file: 'allure-results' },
   ],
 };
 

@@ -106,9 +106,11 @@ export const pytest: Tool = {
     },
     {
       fixture: 'allure/allure-pytest-2.16-shop.json',
+      by: 'allure-pytest 2.16.2',
       command: ['pytest', '-p', 'no:xdist', ...JUNIT, '--alluredir=allure-results', '--ctrf=ctrf.json', 'test_cart.py'],
       file: 'allure-results',
     },
-    { fixture: 'ctrf/pytest-9.2-shop.json', file: 'ctrf.json' },
+    { fixture: 'ctrf/pytest-9.2-shop.json',
+      by: 'pytest-json-ctrf 0.6.1', file: 'ctrf.json' },
   ],
 };

@@ -20,6 +20,8 @@ export interface Tool {
 }
 
 interface ToolReport {
+  /** What wrote it, with its version, if that is a package besides the tool: docs/producers.md names it. */
+  by?: string;
   /** Its copy in tests/fixtures, in the folder of its format. */
   fixture: string;
   /** Run in the project; absent: the one before wrote this report, too. Tests fail, so its exit code says nothing. */

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { fixtureBytes } from '../support/parsing.ts';
 import { TOOLS } from '../tools/catalogue.ts';
 import { EXPECTED } from '../tools/expected.ts';
@@ -24,4 +25,22 @@ test('there is nothing else to expect', () => {
 test('docs/executions.md says with which versions each tool was tried', () => {
   const page = readFileSync(resolve(import.meta.dir, '../../docs/executions.md'), 'utf8');
   for (const { name, version } of TOOLS) expect(page).toContain(`| ${name} | ${version} |`);
+});
+
+/** As the table of formats in docs/producers.md has it. */
+function triedWith(format: string): string {
+  const names = TOOLS.flatMap(({ name, version, reports }) =>
+    reports
+      .filter(({ fixture }) => fixture.startsWith(`${format}/`))
+      .map(({ by }) => by ?? `${name} ${version.split(/[,;]/, 1)}`),
+  );
+  return names.length === 0 ? 'its schema' : [...new Set(names)].join(', ');
+}
+
+test('docs/producers.md says with which tools each format was tried', () => {
+  const page = readFileSync(resolve(import.meta.dir, '../../docs/producers.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| ([^|]+) \| [^|]*\|$/gm)].map(([, name, tools]) => [name, tools]);
+  const formats = FORMATS.map(({ name }) => [name, triedWith(name)]);
+  expect(rows.filter(([name]) => FORMATS.some((format) => format.name === name)).sort()).toEqual(formats.sort());
+  for (const { name } of FORMATS) expect(page).toContain(`| \`push ${name}\` |`);
 });
