@@ -273,7 +273,7 @@ Given('a cart that is full the second time', () => { if (++filled < 2) throw new
 Given('a skipped cart', () => 'skipped');
 Given('a pending cart', () => 'pending');
 `;
-const CUCUMBER = ['cucumber-js', '--retry', '1', '--require', 'steps.cjs', '--publish-quiet'];
+const CUCUMBER = ['cucumber-js', '--retry', '1', '--require', 'steps.cjs'];
 
 export const cucumber: Tool = {
   name: 'Cucumber.js',

@@ -1,7 +1,7 @@
 /** Runs a tool on its project and takes its reports, without the paths and the name of this machine. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { readReport } from '../../src/client/report-body.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
 import { run } from '../clients/support/run.ts';
@@ -51,6 +51,7 @@ function withoutMachine(report: string, project: string, parent: string | undefi
     report,
   );
   return moved
+    .replaceAll(basename(project), 'shop')
     .replaceAll(`"${hostname()}"`, '"build"')
     .replace(/<properties>[\s\S]*?<\/properties>\s*/g, '')
     .replaceAll(FOREIGN_FRAME, '');

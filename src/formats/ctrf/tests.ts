@@ -20,6 +20,10 @@ const BETWEEN = /[\s.:>›/#-]{0,5}/y;
 export const statusOf = ({ status, rawStatus }: CtrfTest): Status | undefined =>
   status === 'other' ? statusOfWord(rawStatus ?? '') : statusOfWord(status);
 
+/** The reporter of Vitest writes the full name of the test in the place of its suites. */
+export const withoutItself = (test: CtrfTest, tool: string | null): CtrfTest =>
+  tool === 'vitest' && test.suite?.join(' > ') === test.name ? { ...test, suite: test.suite.slice(0, -1) } : test;
+
 /** @param before the suites of the test before this one, which most tests share */
 export function recordOf(test: CtrfTest, status: Status, before: NamePath): ReportedRecord & { home: Home } {
   const suites = (test.suite ?? []).filter((name) => name !== '');
