@@ -170,7 +170,15 @@ export const node: Tool = {
     },
     {
       fixture: 'tap/node-24.tap',
-      command: ['node', '--test', '--test-concurrency=1', '--test-reporter=tap', 'a.test.mjs', 'b.test.mjs', 'd.test.mjs'],
+      command: [
+        'node',
+        '--test',
+        '--test-concurrency=1',
+        '--test-reporter=tap',
+        'a.test.mjs',
+        'b.test.mjs',
+        'd.test.mjs',
+      ],
     },
   ],
 };
@@ -213,10 +221,8 @@ export const playwright: Tool = {
       fixture: 'playwright/retries-and-crash.json',
       file: 'report.json',
     },
-    { fixture: 'ctrf/playwright-1.65.json',
-      by: 'playwright-ctrf-json-reporter 0.0.29', file: 'ctrf/ctrf-report.json' },
-    { fixture: 'allure/allure-playwright-3.12.json',
-      by: 'allure-playwright 3.12.2', file: 'allure-results' },
+    { fixture: 'ctrf/playwright-1.65.json', by: 'playwright-ctrf-json-reporter 0.0.29', file: 'ctrf/ctrf-report.json' },
+    { fixture: 'allure/allure-playwright-3.12.json', by: 'allure-playwright 3.12.2', file: 'allure-results' },
   ],
 };
 
@@ -283,7 +289,15 @@ export const cucumber: Tool = {
   reports: [
     {
       fixture: 'cucumber/messages-js-13.ndjson',
-      command: [...CUCUMBER, '--format', 'message:report.ndjson', '--format', 'json:report.json', '--format', 'junit:report.xml'],
+      command: [
+        ...CUCUMBER,
+        '--format',
+        'message:report.ndjson',
+        '--format',
+        'json:report.json',
+        '--format',
+        'junit:report.xml',
+      ],
       file: 'report.ndjson',
     },
     { fixture: 'cucumber/json-js-13.json', file: 'report.json' },

@@ -110,7 +110,6 @@ export const pytest: Tool = {
       command: ['pytest', '-p', 'no:xdist', ...JUNIT, '--alluredir=allure-results', '--ctrf=ctrf.json', 'test_cart.py'],
       file: 'allure-results',
     },
-    { fixture: 'ctrf/pytest-9.2-shop.json',
-      by: 'pytest-json-ctrf 0.6.1', file: 'ctrf.json' },
+    { fixture: 'ctrf/pytest-9.2-shop.json', by: 'pytest-json-ctrf 0.6.1', file: 'ctrf.json' },
   ],
 };
