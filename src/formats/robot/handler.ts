@@ -217,7 +217,7 @@ export class RobotHandler implements XmlHandler {
 
 const LINKS = /<(?:img|a|video|source)\s[^>]{0,300}?\b(?:src|href)="([^"<>]{1,2048})"/gi;
 
-/** Pictures within the report have no address of their own. */
+/** Pictures within the report have no address. */
 const filesInHtml = (html: string): ReportedFile[] =>
   [...html.matchAll(LINKS)].flatMap(([, path = '']) => (/^(?:data:|#)/i.test(path) ? [] : [{ path: unescaped(path) }]));
 
