@@ -47,6 +47,7 @@ CREATE TABLE IF NOT EXISTS ci.ingest
   f_exception_type Array(String),
   f_exception_message Array(String),
   f_stacktrace Array(String),
+  f_attachments Array(String),
   received_ms Int64
 )
 ENGINE = Null;
@@ -100,7 +101,8 @@ SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000, 
   fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compress_block_size = 16384,
   max_compress_block_size = 65536;
 
--- One row per failed attempt, with its texts. The key serves the groups of a test and the newest failures of a group.
+-- One row per failed attempt, with its texts and links to its attachments (JSON; empty without any, as almost all are, which
+-- takes no room). The key serves the groups of a test and the newest failures of a group.
 CREATE TABLE IF NOT EXISTS ci.failures
 (
   repository_id UUID,
@@ -113,6 +115,7 @@ CREATE TABLE IF NOT EXISTS ci.failures
   exception_type String CODEC(ZSTD(3)),
   exception_message String CODEC(ZSTD(3)),
   stacktrace String CODEC(ZSTD(3)),
+  attachments String CODEC(ZSTD(1)),
   filepath String CODEC(ZSTD(1)),
   language LowCardinality(String),
   job_url String CODEC(ZSTD(1))
@@ -263,11 +266,11 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_failures TO ci.failures AS
 SELECT
   repository_id, on_default, e_test_id[i + 1] AS test_id, failure_id,
   fromUnixTimestamp64Milli(e_finished_ms[i + 1], 'UTC') AS failed_at, e_execution_id[i + 1] AS execution_id, attempt,
-  exception_type, exception_message, stacktrace, e_filepath[i + 1] AS filepath, language, job_url
+  exception_type, exception_message, stacktrace, attachments, e_filepath[i + 1] AS filepath, language, job_url
 FROM ci.ingest
 ARRAY JOIN
   f_index AS i, f_attempt AS attempt, f_failure_id AS failure_id, f_exception_type AS exception_type,
-  f_exception_message AS exception_message, f_stacktrace AS stacktrace;
+  f_exception_message AS exception_message, f_stacktrace AS stacktrace, f_attachments AS attachments;
 
 -- One row for each day of a chunk, which is almost always one. Counting within the arrays costs half as much as unfolding
 -- them.

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import {
   collectAxis,
   collectPlace,
+  parseFolderUrl,
   parseOwner,
   parsePath,
   parseRepositoryName,
@@ -35,5 +36,7 @@ export const withRun = (command: Command): Command =>
     .option('--base-branch <name>', 'the branch that the pull request is for')
     .option('--default-branch <name>', "the repository's default branch")
     .option('--job-url <url>', 'the page of the CI job, to which failures link', parseUrl)
+    .option('--attachments-url <url>', 'where the job uploads attachments: failures link to them there', parseFolderUrl)
+    .option('--attachments-root <folder>', 'the folder that is found there; default: the working directory')
     .option('--started-at <time>', 'when the tests started: shifts the times in the report', parseTime)
     .option('--report <name>', 'name of the report within the job; default: its path');

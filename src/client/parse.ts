@@ -1,6 +1,7 @@
 /** Parsers of flags. Each throws commander's error, so a bad value is a usage error (exit code 2). */
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../clock.ts';
+import { attachmentsFolderOf } from '../domain/attachments.ts';
 import { AXES_MAX, type Axes, axesRejection } from '../domain/axes.ts';
 import { type AxisScope, axisScopeRejection } from '../domain/axis-scope.ts';
 import {
@@ -94,6 +95,13 @@ export function parseUrl(value: string): string {
   if (!isWebAddress(value))
     throw new InvalidArgumentError('It must be an http:// or https:// URL without a password in it.');
   return value;
+}
+
+export function parseFolderUrl(value: string): string {
+  const folder = attachmentsFolderOf(value);
+  if (folder === null)
+    throw new InvalidArgumentError('It must be an https:// URL without a password or a query in it.');
+  return folder;
 }
 
 export function parseOnOff(value: string): boolean {

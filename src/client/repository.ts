@@ -1,5 +1,6 @@
 /** Questions of CI jobs about a repository: one method for each address of the API that the client uses. */
 import { z } from 'zod';
+import { type Attachment, attachmentSchema } from '../domain/attachments.ts';
 import type { Axes } from '../domain/axes.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { pairsOf } from './upload-query.ts';
@@ -113,9 +114,14 @@ const axesSchema = z.object({
 });
 
 const failureSchema = z.object({
+  id: z.string(),
   failure_count: z.number(),
   exception_type: z.string().nullable(),
   exception_message: z.string().nullable(),
+});
+
+const newestFailuresSchema = z.object({
+  latest_events: z.array(z.object({ attachments: z.array(attachmentSchema).default([]) })),
 });
 
 const eventSchema = z.object({
@@ -212,6 +218,12 @@ export class Repository {
 
   failures(testId: string, max: number): Promise<z.infer<typeof failureSchema>[]> {
     return this.#list(this.path(`tests/${testId}/failures`), {}, failureSchema, 'failures', max);
+  }
+
+  /** Links to what was kept of the newest failure of a group. */
+  async attachments(testId: string, failureId: string): Promise<Attachment[]> {
+    const { latest_events: events } = await this.ask(`tests/${testId}/failures/${failureId}`, newestFailuresSchema);
+    return events[0]?.attachments ?? [];
   }
 
   /** Entries of the event log, newest first. */

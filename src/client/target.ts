@@ -4,6 +4,7 @@ import { AXES_MAX, type Axes } from '../domain/axes.ts';
 import { shortBranch } from '../domain/default-branch.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
+import { type AttachmentFlags, attachmentsPlaceOf } from './attachments.ts';
 import { readCheckout } from './checkout.ts';
 import { detectCi } from './ci-provider.ts';
 import { identityTokenSource, keySourceOf } from './identity-token.ts';
@@ -21,7 +22,7 @@ export interface TargetFlags {
   repository?: string;
 }
 
-export interface RunFlags extends TargetFlags {
+export interface RunFlags extends TargetFlags, AttachmentFlags {
   pipeline?: string;
   job?: string;
   axis?: Axes;
@@ -92,6 +93,7 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
   const baseBranch = flags.baseBranch ?? (isOfEnvironment ? run.baseRef : undefined);
   const axes = merged(flags.axis, run.axes);
   const place = merged(flags.place, run.place);
+  const attachments = attachmentsPlaceOf(flags);
   const optional = {
     run_attempt: runAttempt,
     commit,
@@ -101,6 +103,8 @@ export function runTargetOf(flags: RunFlags, run: RunInfo): RunTarget {
     default_branch: flags.defaultBranch ?? run.defaultBranch,
     started_at: flags.startedAt,
     job_url: flags.jobUrl ?? run.jobUrl,
+    attachments_url: attachments?.url,
+    attachments_root: attachments?.root,
   };
   const query: Record<string, string | readonly string[]> = { pipeline_name: pipeline, job_name: job, run_id: runId };
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query[name] = String(value);

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../formats/format.ts';
+import { attachmentsPlaceFor } from './attachments.ts';
 import { readReport } from './report-body.ts';
 import type { Receipt, Repository } from './repository.ts';
 import { ServiceError } from './service-error.ts';
@@ -42,8 +43,19 @@ export const uploadOf = (format: ReportFormat, query: UploadQuery, file: string,
   file,
   address: format.name,
   contentType: format.mediaTypes[0],
-  query: { ...query, report },
+  query: { ...query, ...attachmentsOf(query, format, file), report },
 });
+
+/** Changes the address of the attachments only if the format names them from elsewhere. */
+function attachmentsOf(
+  { attachments_url: url, attachments_root: root }: UploadQuery,
+  format: ReportFormat,
+  file: string,
+) {
+  if (typeof url !== 'string' || typeof root !== 'string') return {};
+  const place = attachmentsPlaceFor(format, file, { url, root });
+  return { attachments_url: place.url, attachments_root: place.root ?? root };
+}
 
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 2_000;

@@ -36,7 +36,16 @@ const run = z.object({
 });
 export type CommitRun = z.infer<typeof run>;
 
-const failure = z.object({ id: z.string(), type: z.string(), message: z.string() });
+const failure = z.object({
+  id: z.string(),
+  type: z.string(),
+  message: z.string(),
+  /** JSON; absent without any, so that a record takes no room for what hardly any failure has. */
+  attachments: z
+    .string()
+    .transform((text) => text || undefined)
+    .optional(),
+});
 const resultFields = z.object({
   ...runName,
   test_id: z.string(),

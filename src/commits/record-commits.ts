@@ -61,7 +61,7 @@ export async function readCommitRecordsOf(
         by((row) => `${row.id} ${row.test_id} ${row.is_quarantined} ${runKey(row)}`),
       );
       for (const { failures } of rows)
-        failures.sort(by(({ id, type, message }) => JSON.stringify([id, type, message])));
+        failures.sort(by(({ id, type, message, attachments }) => JSON.stringify([id, type, message, attachments])));
       return [commitKey(one), { runs: [...one.runs], results: rows }];
     }),
   );

@@ -34,7 +34,7 @@ export type RowOf<C extends Columns> = {
 export class ColumnSet<const C extends Columns> {
   /** The columns as they appear in the job, for a zod object. */
   readonly shape: Shape<C>;
-  readonly #all: readonly { property: string; job: string }[];
+  readonly #all: readonly { property: string; job: string; isOptional: boolean }[];
   readonly #texts: readonly string[];
   readonly #cleaned: readonly { property: string; clean: (text: string) => string | null }[];
   readonly #stored: readonly { property: string; job: string; line: string; stored: Storing | undefined }[];
@@ -43,7 +43,11 @@ export class ColumnSet<const C extends Columns> {
     const entries = Object.entries<Column>(columns);
     // TypeScript does not track names through fromEntries.
     this.shape = Object.fromEntries(entries.map(([, { job, schema }]) => [job, schema])) as Shape<C>;
-    this.#all = entries.map(([property, { job }]) => ({ property, job }));
+    this.#all = entries.map(([property, { job, schema }]) => ({
+      property,
+      job,
+      isOptional: schema.safeParse(undefined).success,
+    }));
     this.#texts = entries.flatMap(([property, { schema }]) =>
       schema.safeParse(['any text']).success ? [property] : [],
     );
@@ -78,13 +82,21 @@ export class ColumnSet<const C extends Columns> {
     return length;
   }
 
-  /** Rows as the arrays of the job. In plain loops, because closures take twice as long. */
+  /**
+   * Rows as the arrays of the job, without optional ones that no row has a value for. In plain loops, because closures
+   * take twice as long.
+   */
   arrays(rows: readonly RowOf<C>[]): Arrays<C> {
     const arrays: Record<string, unknown[]> = {};
-    for (const { property, job } of this.#all) {
+    for (const { property, job, isOptional } of this.#all) {
       const values: unknown[] = [];
-      for (const row of rows as readonly Readonly<Record<string, unknown>>[]) values.push(row[property] ?? null);
-      arrays[job] = values;
+      let isEmpty = true;
+      for (const row of rows as readonly Readonly<Record<string, unknown>>[]) {
+        const value = row[property] ?? null;
+        if (value !== null) isEmpty = false;
+        values.push(value);
+      }
+      if (!isOptional || !isEmpty) arrays[job] = values;
     }
     // Safe for the same reason as the shape.
     return arrays as Arrays<C>;

@@ -6,6 +6,7 @@
  * A column that is added later must be optional in the job (`texts.optional()`), because older producers do not send it.
  */
 import { z } from 'zod';
+import { attachmentSchema } from './attachments.ts';
 import { axesSchema } from './axes.ts';
 import { ColumnSet, type RowOf } from './column-set.ts';
 import { DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, STACKTRACE_BYTES_MAX, UINT32_MAX, webAddressOf } from './limits.ts';
@@ -53,6 +54,8 @@ export const failureColumns = new ColumnSet({
     clean: (text) => cutText(text, STACKTRACE_BYTES_MAX),
     empty: '',
   },
+  /** Links, at most eight for all failures of an execution; stored as text (attachments.ts). */
+  attachments: { job: 'attachments', schema: z.array(z.array(attachmentSchema).nullable()).optional() },
 });
 export type FailureRow = RowOf<(typeof failureColumns)['columns']>;
 

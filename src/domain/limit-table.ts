@@ -231,6 +231,13 @@ export const UPLOAD_LIMITS = {
     () =>
       `An execution has more than ${limits.FAILURES_MAX} failed attempts: only the first ${limits.FAILURES_MAX} are kept.`,
   ),
+  ATTACHMENTS_MAX: limit(
+    limits.ATTACHMENTS_MAX,
+    'links to attachments of the failed attempts of an execution',
+    'a warning; the first are kept',
+    () =>
+      `An execution names more than ${limits.ATTACHMENTS_MAX} attachments: only the first ${limits.ATTACHMENTS_MAX} are kept.`,
+  ),
   MESSAGE_BYTES_MAX: limit(limits.MESSAGE_BYTES_MAX, 'bytes of a message', 'cut, and marked', cut),
   STACKTRACE_BYTES_MAX: limit(limits.STACKTRACE_BYTES_MAX, 'bytes of a stack trace', 'cut, and marked', cut),
   DETAIL_BYTES_MAX: limit(

@@ -42,6 +42,8 @@ export const UINT32_MAX = 4_294_967_295;
 
 /** More than ten attempts are rare; the bound keeps one row from filling a block. */
 export const FAILURES_MAX = 100;
+/** Links to what was kept of one execution: screenshots, traces, logs. */
+export const ATTACHMENTS_MAX = 8;
 export const MESSAGE_BYTES_MAX = 64 * 1024;
 export const STACKTRACE_BYTES_MAX = 256 * 1024;
 /** Exception types, file paths, functions, frameworks, URLs: shown and grouped by, so cut rather than refused. */

@@ -4,13 +4,14 @@
  * changed to be stored, the sender would not find it again.
  */
 
+import { KeptAttachments } from '../domain/attachments.ts';
 import type { Run } from '../domain/columns.ts';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { FAILURES_MAX, nameRejection, runRejection, UPLOAD_EXECUTIONS_MAX } from '../domain/limits.ts';
 import { Rejections } from '../domain/rejections.ts';
 import { UploadTooLarge } from './errors.ts';
-import type { ParsedExecution, ParsedRun, ParsedUpload } from './upload.ts';
+import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
 
 export class UploadCollector {
   readonly #runs = new Map<string, ParsedRun>();
@@ -50,9 +51,22 @@ export class UploadCollector {
       run.executions.push(cleaned);
       return;
     }
-    const failures = execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure));
+    const failures = this.#withKept(
+      execution.failures.slice(0, FAILURES_MAX).map((failure) => failureColumns.cleaned(failure)),
+    );
     if (failures.length < execution.failures.length) this.warn(UPLOAD_LIMITS.FAILURES_MAX.sentence());
     run.executions.push({ ...cleaned, failures });
+  }
+
+  #withKept(failures: ParsedFailure[]): ParsedFailure[] {
+    if (failures.every(({ attachments }) => attachments === undefined)) return failures;
+    const kept = new KeptAttachments();
+    const all = failures.map(({ attachments, ...failure }) => {
+      const own = kept.of(attachments);
+      return own.length === 0 ? failure : { ...failure, attachments: own };
+    });
+    if (kept.areTooMany) this.warn(UPLOAD_LIMITS.ATTACHMENTS_MAX.sentence());
+    return all;
   }
 
   reject(reason: string, name: string): void {

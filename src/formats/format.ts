@@ -16,6 +16,8 @@ export interface ReportFormat {
   readonly globs: readonly string[];
   /** Absent unless the files of a folder are one report. */
   readonly folder?: ReportFolder;
+  /** Whether paths of attachments in a report begin where the report is, and not where the tests ran. */
+  readonly hasFilesBeside?: boolean;
   /** The first is what `push` sends. `application/vnd.acme+xml` counts as `application/xml`. */
   readonly mediaTypes: readonly [string, ...string[]];
   /** For the API document. */

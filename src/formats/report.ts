@@ -1,5 +1,6 @@
 /** A report while it is parsed: counts its tests, and gives each execution a key and a time. */
 
+import type { AttachmentsPlace } from '../domain/attachments.ts';
 import { type Axes, axesText, joinedAxes } from '../domain/axes.ts';
 import type { Run } from '../domain/columns.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
@@ -12,6 +13,7 @@ import {
 import type { Home } from '../domain/namesakes.ts';
 import { type Listing, type Part, settled, type TestRecord } from '../domain/records.ts';
 import { cleanText, cutText } from '../domain/text.ts';
+import { AttachmentLinks, type ReportedFailure, type ReportedFile } from './attachments.ts';
 import { UploadCollector } from './collect.ts';
 import { UploadTooLarge } from './errors.ts';
 import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './upload.ts';
@@ -20,7 +22,10 @@ import type { ParsedExecution, ParsedFailure, ParsedRun, ParsedUpload } from './
  * A record of a report: what it says of one start of a test. Reports do not say whether a test is quarantined. What
  * several records with one name are is decided in `src/domain/records.ts`.
  */
-export interface ReportedRecord extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined'> {
+export interface ReportedRecord extends Omit<ParsedExecution, 'source' | 'key' | 'isQuarantined' | 'failures'> {
+  failures: ReportedFailure[];
+  /** Files of the test, where the report does not say of which attempt. */
+  files?: readonly ReportedFile[] | undefined;
   /** Distinguishes it from other records of the report, such as by suites and name. */
   place: readonly (string | readonly string[])[];
   listing: Listing;
@@ -53,6 +58,8 @@ export interface ReportSettings {
   /** The unit of resending: the same in every upload of this report. */
   source: string;
   executionsMax: number;
+  /** Absent: only addresses in the report are linked. */
+  attachments?: AttachmentsPlace | undefined;
 }
 
 export class Report {
@@ -62,6 +69,7 @@ export class Report {
   axes: Axes | undefined;
   readonly #source: string;
   readonly #executionsMax: number;
+  readonly #links: AttachmentLinks;
   readonly #collector: UploadCollector;
   readonly #kept: Kept[] = [];
   readonly #ordinals = new Map<string, number>();
@@ -74,9 +82,10 @@ export class Report {
   #elapsedSeconds = 0;
   #earliestMs = Number.POSITIVE_INFINITY;
 
-  constructor({ source, executionsMax }: ReportSettings) {
+  constructor({ source, executionsMax, attachments }: ReportSettings) {
     this.#source = source;
     this.#executionsMax = executionsMax;
+    this.#links = new AttachmentLinks(attachments);
     this.#collector = new UploadCollector(executionsMax);
   }
 
@@ -93,7 +102,7 @@ export class Report {
     return this.#seenCount;
   }
 
-  add({ place, part = 'whole', round = 0, ...record }: ReportedRecord): void {
+  add({ place, part = 'whole', round = 0, files, ...record }: ReportedRecord): void {
     this.#elapsedSeconds += record.durationSeconds;
     if (this.#replacedEncoding !== null && record.name.includes('\uFFFD')) {
       this.#isPartial = true;
@@ -104,6 +113,7 @@ export class Report {
     this.#countName(record.name.length + placeText.length);
     this.#kept.push({
       ...record,
+      failures: this.#links.of(record.failures, files),
       part,
       round,
       place: placeText,
@@ -174,6 +184,11 @@ export class Report {
     if (this.#replacedEncoding !== null)
       this.warn(`The report holds bytes that are not ${this.#replacedEncoding}. They are replaced by U+FFFD.`);
     if (this.#seenCount === 0 && !this.#hasWarning) this.warn('The report contains no test.');
+    const { elsewhere } = this.#links;
+    if (elsewhere > 0)
+      this.warn(
+        `${counted(elsewhere, 'attachment')} cannot be linked: not below the folder whose address \`attachments_url\` is.`,
+      );
     const told = { ...run, framework, framework_version: frameworkVersion, language };
     this.#nameLegs(run.axes);
     const runs = new Map<Axes | undefined, ParsedRun>();

@@ -8,6 +8,7 @@
  */
 import { validate as validateUuid } from 'uuid';
 import { z } from 'zod';
+import { attachmentsFolderOf } from '../domain/attachments.ts';
 import { AXES_MAX, type Axes, axesRejection, axisOf } from '../domain/axes.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { ARRAY_LENGTH_MAX, CURSOR_LENGTH_MAX, NAME_LENGTH_MAX, WEB_ADDRESS_BYTES_MAX } from '../domain/limits.ts';
@@ -77,6 +78,19 @@ export const webAddressParameter = (about: Description): QueryParameter<string |
   optional(
     webAddress,
     { type: 'string', format: 'uri', pattern: '^https?://', maxLength: WEB_ADDRESS_BYTES_MAX },
+    about,
+  );
+
+/** The address of a folder, with https. */
+export const folderAddressParameter = (about: Description): QueryParameter<string | undefined> =>
+  optional(
+    webAddress.transform((address, context) => {
+      const folder = attachmentsFolderOf(address);
+      if (folder !== null) return folder;
+      context.addIssue({ code: 'custom', message: 'must be an https:// address without a password or a query' });
+      return z.NEVER;
+    }),
+    { type: 'string', format: 'uri', pattern: '^https://', maxLength: WEB_ADDRESS_BYTES_MAX },
     about,
   );
 

@@ -71,7 +71,10 @@ const EXECUTION_OVERHEAD = 100;
 
 function textLengthOf(execution: ParsedExecution): number {
   let length = EXECUTION_OVERHEAD + executionColumns.textLength(execution);
-  for (const failure of execution.failures) length += failureColumns.textLength(failure);
+  for (const failure of execution.failures) {
+    length += failureColumns.textLength(failure);
+    for (const { name, url } of failure.attachments ?? []) length += EXECUTION_OVERHEAD + name.length + url.length;
+  }
   return length;
 }
 

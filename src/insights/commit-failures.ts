@@ -73,6 +73,7 @@ const failureSchema = z
       .string()
       .nullable()
       .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
+    attachments: common.attachmentsOut,
     evidence: evidenceSchema,
     fails_with: failsWithSchema.nullable().meta({
       description: `Which axis explains the failures of the test in the last 30 days; null for a test that ran in one leg, or has not failed on the default branch, and beyond the first ${EXPLAINED_MAX} such tests of a page`,
@@ -208,6 +209,7 @@ function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.inp
     exception_type: shown?.type ?? null,
     exception_message: shown?.message ?? null,
     fails_with: failsWith ?? null,
+    attachments: failure.attachments,
     evidence: {
       health_status: failure.health,
       default_branch_failures: known ? totalsOf(known).failures : 0,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { attachmentSchema } from '../domain/attachments.ts';
 import { axesSchema } from '../domain/axes.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
@@ -51,6 +52,10 @@ export const jobNameOut = z.string().meta({ example: 'unit' });
 export const axesOut = axesSchema.meta({
   description: 'What names the leg of the CI job; empty without axes',
   example: { os: 'linux', python: '3.13' },
+});
+export const attachmentsOut = z.array(attachmentSchema.extend({ name: z.string(), url: z.url() })).meta({
+  description: 'Links to what was kept of the failed attempt: at most 8 of an execution, `https` only',
+  example: [{ kind: 'screenshot', name: 'cart', url: 'https://artifacts.example.com/runs/1001/cart.png' }],
 });
 export const testIdOut = z.guid().meta({ example: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11' });
 export const dateTimeOut = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });

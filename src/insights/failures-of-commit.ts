@@ -1,6 +1,7 @@
 /** Failed tests of a commit, with a verdict on each: few statements, then pure rules. */
 
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
+import { type Attachment, attachmentsOf } from '../domain/attachments.ts';
 import { type Axes, axesOf } from '../domain/axes.ts';
 import { axisValue } from '../domain/axis-scope.ts';
 import {
@@ -47,6 +48,8 @@ interface LegFailure {
   jobName: string;
   /** The failure that is shown: the newest that is new to the default branch, or else the newest. */
   shown: CommitResult['failures'][number] | undefined;
+  /** Those of all attempts of the execution whose failure is shown. */
+  attachments: Attachment[];
   failedAt: number;
   run: CommitRun;
   failures: number;
@@ -202,6 +205,7 @@ function judged(
     run,
     failedAt: shownResult.finished_ms,
     shown: shown?.failure,
+    attachments: shownResult.failures.flatMap(({ attachments = '' }) => attachmentsOf(attachments)),
     failures: failed.length,
     passes: listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0),
     health,

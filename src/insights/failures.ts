@@ -2,6 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
+import { attachmentsOf } from '../domain/attachments.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { AXIS_PARAMETERS, type AxisFilter, axisFilterParameter, axisValues } from '../http/axis-filter.ts';
@@ -31,6 +32,7 @@ const groupRow = z.object({
       type: z.string(),
       message: z.string(),
       stacktrace: z.string(),
+      attachments: z.string(),
       filepath: z.string(),
       language: z.string(),
       job_url: z.string(),
@@ -76,6 +78,7 @@ const eventSchema = z
     test_filepath: nullableText('src/cart.test.ts'),
     test_programming_language: nullableText('javascript'),
     job_url: nullableText('https://ci.example.com/runs/1001').optional(),
+    attachments: common.attachmentsOut,
   })
   .meta({ id: 'TestFailureEvent' });
 
@@ -200,6 +203,7 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
           test_filepath: event.filepath || null,
           test_programming_language: event.language || null,
           job_url: event.job_url || null,
+          attachments: attachmentsOf(event.attachments),
         })),
       };
       return { body };

@@ -1,4 +1,5 @@
 /** A block: the exact lines that are inserted into `ci.ingest`. */
+import { attachmentsText, KeptAttachments } from '../domain/attachments.ts';
 import { axesText } from '../domain/axes.ts';
 import { executionColumns, failureColumns, runColumns } from '../domain/columns.ts';
 import { axesInLeg } from '../domain/unnamed-leg.ts';
@@ -49,5 +50,18 @@ export function valuesOf(
       columns.failures,
       failures.map(({ row }) => row),
     ),
+    f_attachments: attachmentTexts(columns.failures.attachments, executions),
   };
+}
+
+/** For each failure, in order. Checked again here, because producers of jobs send what they like. */
+function attachmentTexts(
+  attachments: PreparedChunk['columns']['failures']['attachments'],
+  executions: readonly PreparedExecution[],
+): string[] {
+  if (!attachments) return executions.flatMap(({ failures }) => failures.map(() => ''));
+  return executions.flatMap(({ failures }) => {
+    const kept = new KeptAttachments();
+    return failures.map(({ row }) => attachmentsText(kept.of(attachments[row ?? -1])));
+  });
 }

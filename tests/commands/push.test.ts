@@ -121,6 +121,23 @@ test('a report is sent with the run that the environment describes, and awaited'
   expect(code).toBe(0);
 });
 
+test('attachments lie below an address, of a report that names them from its own folder below that', async () => {
+  const url = ['--attachments-url', 'https://files.example/runs/7'];
+  await push(['a.xml', ...url]);
+  expect(taken[0]?.query).toMatchObject({ attachments_url: 'https://files.example/runs/7/', attachments_root: folder });
+  mkdirSync(join(folder, 'build/all results'), { recursive: true });
+  writeFileSync(join(folder, 'build/all results/1-result.json'), '{}');
+  await push(['build/all results', ...url], {}, 'allure');
+  expect(taken[1]?.query).toMatchObject({
+    attachments_url: 'https://files.example/runs/7/build/all%20results/',
+    attachments_root: join(folder, 'build/all results'),
+  });
+  const { err, code } = await push(['a.xml', '--attachments-url', 'http://files.example/']);
+  expect(err).toContain('https://');
+  expect(code).toBe(2);
+  expect(taken).toHaveLength(2);
+});
+
 test.each(FORMATS)('push $name sends the reports of a folder to the address of their format', async (format) => {
   const { name, globs, mediaTypes, example } = format;
   const reports = globs.map((glob, i) => `${name}/${i}/${glob.replace('**/', '').replace('*', 'report')}`);

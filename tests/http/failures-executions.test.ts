@@ -43,6 +43,7 @@ describe('failures', () => {
         test_filepath: null,
         test_programming_language: null,
         job_url: null,
+        attachments: [],
       },
       {
         id: expect.any(String),
@@ -51,6 +52,7 @@ describe('failures', () => {
         test_filepath: null,
         test_programming_language: 'javascript',
         job_url: 'https://ci/1',
+        attachments: [],
       },
     ]);
   });

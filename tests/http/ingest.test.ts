@@ -207,6 +207,23 @@ describe('JUnit reports', () => {
     expect(job?.executions.finished_at_ms).toEqual(Array(2).fill(Date.parse('2026-11-21T09:00:00Z')));
   });
 
+  test('link attachments below an address', async () => {
+    const report = (path: string): string =>
+      `<testsuite><testcase name="a"><failure/><system-out>[[ATTACHMENT|${path}]]</system-out></testcase></testsuite>`;
+    const at = new URLSearchParams({
+      attachments_url: 'https://files.example.com/runs/7',
+      attachments_root: '/home/me/shop',
+    });
+    const name = '/home/me/shop/shots/a b.png';
+    expect((await send(`${JUNIT}?${at}`, report(name))).status).toBe(202);
+    expect(queued[0]?.failures.attachments).toEqual([
+      [{ kind: 'screenshot', name: '', url: 'https://files.example.com/runs/7/shots/a%20b.png' }],
+    ]);
+    const elsewhere = await jsonOf(await send(`${JUNIT}?${at}`, report('../../etc/passwd')));
+    expect(elsewhere).toMatchObject({ warnings: [expect.stringContaining('1 attachment cannot be linked')] });
+    expect(queued[1]?.failures.attachments).toBeUndefined();
+  });
+
   test('that break off say so in the answer, and keep what came before', async () => {
     const query = '?run_id=1&report=r';
     expect(await jsonOf(await send(`${JUNIT}${query}`, XML))).toMatchObject({ is_cut_short: false });
@@ -287,12 +304,13 @@ describe('JUnit reports', () => {
 
   test('every problem of the query is listed', async () => {
     const response = await send(
-      `${JUNIT}?run_attempt=0&pipeline_name=&started_at=2026-11-21&branch=a%00b&pull_request=x&job_url=javascript:alert(1)`,
+      `${JUNIT}?run_attempt=0&pipeline_name=&started_at=2026-11-21&branch=a%00b&pull_request=x&job_url=javascript:alert(1)&attachments_url=http://files.example.com`,
       XML,
     );
     expect(response.status).toBe(422);
     const { errors } = (await response.json()) as { errors: { loc: string[] }[] };
     expect(errors.map(({ loc }) => loc.join('.')).sort()).toEqual([
+      'query.attachments_url',
       'query.branch',
       'query.job_url',
       'query.pipeline_name',

@@ -45,6 +45,7 @@ const judged = fc
       because: null,
       where: null,
       sourcePath: path,
+      attachments: [{ kind: 'file' as const, name: test.name, url: 'https://files.example/a' }],
       historyUrl: null,
     }),
   );
@@ -94,9 +95,11 @@ test('nor a page of Markdown: it holds the elements of the page, and no others',
   fc.assert(
     fc.property(fc.array(judged, { minLength: 1, maxLength: 3 }), foreign, (failures, said) => {
       const html = Bun.markdown.html(markdownOf(resultOf(failures, said)), { autolinks: true });
-      const own = ['h3', 'p', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'strong', 'blockquote', 'br', 'wbr'];
+      const own = ['h3', 'p', 'table', 'thead', 'tr', 'th', 'tbody', 'td', 'strong', 'blockquote', 'br', 'wbr', 'a'];
       expect(elements(html).filter((tag) => !own.includes(tag))).toEqual([]);
       expect(html.match(/<td>/g)).toHaveLength(3 * failures.length);
+      // Each has one attachment.
+      expect(html.match(/<a /g)).toHaveLength(failures.length);
       expect(html).not.toMatch(/@\w|#\d/);
       const quoted = Bun.markdown.html(`> ${inMarkdown(said)}`, { autolinks: true });
       expect(elements(quoted).filter((tag) => !['blockquote', 'p', 'wbr'].includes(tag))).toEqual([]);

@@ -42,7 +42,15 @@ const execution: ParsedExecution = {
   isFlaky: true,
   isQuarantined: true,
   isRetried: true,
-  failures: [{ attempt: 3, type: 'Error', message: 'no', stacktrace: 'at sums.test.ts:1' }],
+  failures: [
+    {
+      attempt: 3,
+      type: 'Error',
+      message: 'no',
+      stacktrace: 'at sums.test.ts:1',
+      attachments: [{ kind: 'log', name: 'server', url: 'https://files.example.com/server.log' }],
+    },
+  ],
 };
 /** A time in the future is replaced; a run for a pull request is not on the default branch. */
 const variants = [

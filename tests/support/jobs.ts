@@ -1,5 +1,6 @@
 /** Makes `test-runs` jobs as a producer would, with usual values for what does not matter to the test. */
 import { v7 as uuid7 } from 'uuid';
+import type { Attachment } from '../../src/domain/attachments.ts';
 import type { Run } from '../../src/domain/columns.ts';
 import { executionColumns, failureColumns } from '../../src/domain/columns.ts';
 import type { Status } from '../../src/domain/status.ts';
@@ -17,7 +18,13 @@ export interface TestExecution {
   function?: string;
   isFlaky?: boolean;
   isRetried?: boolean;
-  failures?: { type?: string | null; message?: string | null; stacktrace?: string | null; attempt?: number }[];
+  failures?: {
+    type?: string | null;
+    message?: string | null;
+    stacktrace?: string | null;
+    attempt?: number;
+    attachments?: Attachment[];
+  }[];
 }
 
 export interface TestJob {

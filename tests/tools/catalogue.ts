@@ -1,7 +1,7 @@
 /** Every tool whose reports can be made here, in the order of docs/executions.md. */
 import { go, gotestsum } from './go.ts';
 import { surefire, testng } from './java.ts';
-import { bun, jest, mocha, node, playwright, vitest } from './javascript.ts';
+import { bats, bun, cucumber, jest, mocha, node, playwright, tape, vitest } from './javascript.ts';
 import { pytest } from './pytest.ts';
 import { behave, ctest, robot, unittest } from './python-others.ts';
 import type { Tool } from './tool.ts';
@@ -19,6 +19,9 @@ export const TOOLS: readonly Tool[] = [
   bun,
   node,
   playwright,
+  cucumber,
+  tape,
+  bats,
   go,
   gotestsum,
   ctest,

@@ -10,14 +10,22 @@ const CACHE = resolve(import.meta.dir, '../../node_modules/.cache/tools');
 const GOTESTSUM = '1.13.0';
 const NODE = `node-${process.platform}-${process.arch}`;
 const PACKAGES = {
+  '@cucumber/cucumber': '13.3.0',
+  '@d2t/vitest-ctrf-json-reporter': '1.3.0',
   '@playwright/test': '1.65.1',
+  'allure-playwright': '3.12.2',
+  'allure-vitest': '3.12.2',
+  bats: '1.13.0',
   jest: '30.5.2',
+  'jest-ctrf-json-reporter': '0.0.11',
   'jest-junit': '17.0.0',
   // The last one with which mocha-junit-reporter works: it takes the one of this name.
   mocha: '11.8.0',
   'mocha-12': 'npm:mocha@12.0.3',
   'mocha-junit-reporter': '2.2.1',
   [NODE]: '24.21.0',
+  'playwright-ctrf-json-reporter': '0.0.29',
+  tape: '5.10.2',
   vitest: '4.1.10',
 };
 

@@ -115,5 +115,6 @@ export const testng: Tool = {
       fixture: 'junit/testng-7.10.xml',
       file: 'target/surefire-reports/junitreports/TEST-shop.CartTest.xml',
     },
+    { fixture: 'testng/testng-7.10-shop.xml', file: 'target/surefire-reports/testng-results.xml' },
   ],
 };

@@ -20,7 +20,7 @@ const BROKEN = "import './no-such-file.js';\ntest('never', () => {});\n";
 
 export const jest: Tool = {
   name: 'Jest',
-  version: '30.5.2, jest-junit 17.0.0',
+  version: '30.5.2, jest-junit 17.0.0, jest-ctrf-json-reporter 0.0.11',
   from: 'npm',
   files: {
     'a.test.js': `jest.retryTimes(2);\n${testsWith('', 'it', ROWS)}`,
@@ -33,20 +33,28 @@ export const jest: Tool = {
   reports: [
     {
       fixture: 'junit/jest-30.xml',
+      by: 'jest-junit 17.0.0',
       command: ['jest', '--ci', '--runInBand'],
       file: 'junit.xml',
     },
     {
       fixture: 'junit/jest-30-suite-errors.xml',
+      by: 'jest-junit 17.0.0',
       command: ['env', 'JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true', 'jest', '--ci', '--runInBand'],
       file: 'junit.xml',
+    },
+    {
+      fixture: 'ctrf/jest-30-shop.json',
+      by: 'jest-ctrf-json-reporter 0.0.11',
+      command: ['jest', '--ci', '--runInBand', '--reporters', 'jest-ctrf-json-reporter'],
+      file: 'ctrf/ctrf-report.json',
     },
   ],
 };
 
 export const vitest: Tool = {
   name: 'Vitest',
-  version: '4.1.10',
+  version: '4.1.10, @d2t/vitest-ctrf-json-reporter 1.3.0, allure-vitest 3.12.2',
   from: 'npm',
   files: {
     'a.test.js': testsWith(
@@ -64,6 +72,18 @@ export const vitest: Tool = {
       fixture: 'junit/vitest-4.xml',
       command: ['vitest', 'run', '--reporter=junit', '--outputFile=report.xml', '--no-file-parallelism'],
       file: 'report.xml',
+    },
+    {
+      fixture: 'ctrf/vitest-4.json',
+      by: '@d2t/vitest-ctrf-json-reporter 1.3.0',
+      command: ['vitest', 'run', '--reporter=@d2t/vitest-ctrf-json-reporter', '--no-file-parallelism'],
+      file: 'ctrf/ctrf-report.json',
+    },
+    {
+      fixture: 'allure/allure-vitest-3.12.json',
+      by: 'allure-vitest 3.12.2',
+      command: ['vitest', 'run', '--reporter=allure-vitest/reporter', '--no-file-parallelism'],
+      file: 'allure-results',
     },
   ],
 };
@@ -95,6 +115,7 @@ export const mocha: Tool = {
     },
     {
       fixture: 'junit/mocha-11-junit-reporter.xml',
+      by: 'mocha-junit-reporter 2.2.1',
       command: [...['mocha', '--extension', 'cjs', '--reporter', 'mocha-junit-reporter']],
       file: 'test-results.xml',
     },
@@ -147,14 +168,31 @@ export const node: Tool = {
         'd.test.mjs',
       ],
     },
+    {
+      fixture: 'tap/node-24.tap',
+      command: [
+        'node',
+        '--test',
+        '--test-concurrency=1',
+        '--test-reporter=tap',
+        'a.test.mjs',
+        'b.test.mjs',
+        'd.test.mjs',
+      ],
+    },
   ],
 };
 
-const PLAYWRIGHT = `import { test, expect } from '@playwright/test';
+const PLAYWRIGHT = `import { writeFileSync } from 'node:fs';
+import { test, expect } from '@playwright/test';
 test.describe('Cart', () => {
   test('works', ({}, info) => { expect(info.project.name).toBe('chromium'); });
   test('pays', ({}, info) => { expect(info.retry).toBe(1); });
-  test('ships', () => { expect(1).toBe(2); });
+  test('ships', async ({}, info) => {
+    writeFileSync('cart.png', '');
+    await info.attach('cart', { path: 'cart.png', contentType: 'image/png' });
+    expect(1).toBe(2);
+  });
   test.skip('later', () => {});
   test.fail('known', () => { expect(1).toBe(2); });
   for (const n of [1, 2]) test('row ' + n, () => { expect(n).toBe(1); });
@@ -163,7 +201,7 @@ test.describe('Cart', () => {
 
 export const playwright: Tool = {
   name: 'Playwright',
-  version: '1.65.1',
+  version: '1.65.1, playwright-ctrf-json-reporter 0.0.29, allure-playwright 3.12.2',
   from: 'npm',
   files: {
     'cart.spec.ts': PLAYWRIGHT,
@@ -171,7 +209,7 @@ export const playwright: Tool = {
     'crash.spec.ts':
       "import { test } from '@playwright/test';\ntest('ends', () => process.exit(7));\ntest('after', () => {});\n",
     'playwright.config.ts':
-      "export default { retries: 1, workers: 1, projects: [{ name: 'chromium' }, { name: 'webkit', testMatch: 'cart.spec.ts', grep: /works|pays/ }], reporter: [['junit', { outputFile: 'report.xml' }], ['json', { outputFile: 'report.json' }]] };\n",
+      "export default { retries: 1, workers: 1, projects: [{ name: 'chromium' }, { name: 'webkit', testMatch: 'cart.spec.ts', grep: /works|pays/ }], reporter: [['junit', { outputFile: 'report.xml' }], ['json', { outputFile: 'report.json' }], ['playwright-ctrf-json-reporter', {}], ['allure-playwright', {}]] };\n",
   },
   reports: [
     {
@@ -183,6 +221,8 @@ export const playwright: Tool = {
       fixture: 'playwright/retries-and-crash.json',
       file: 'report.json',
     },
+    { fixture: 'ctrf/playwright-1.65.json', by: 'playwright-ctrf-json-reporter 0.0.29', file: 'ctrf/ctrf-report.json' },
+    { fixture: 'allure/allure-playwright-3.12.json', by: 'allure-playwright 3.12.2', file: 'allure-results' },
   ],
 };
 
@@ -207,5 +247,94 @@ export const bun: Tool = {
       command: ['bun', 'test', '--reporter=junit', '--reporter-outfile=report.xml'],
       file: 'report.xml',
     },
+  ],
+};
+
+const FEATURE = `Feature: Cart
+  Scenario: works
+    Given a cart of 1
+  Scenario: pays
+    Given a cart that is full the second time
+  Scenario: ships
+    Given a cart of 2
+  Scenario: undefined one
+    Given nothing like that
+  @skip
+  Scenario: later
+    Given a skipped cart
+  Scenario Outline: rounds
+    Given a cart of <count>
+    Examples:
+      | count |
+      | 1     |
+      | 2     |
+  Rule: Gifts are free
+    Scenario: works
+      Given a pending cart
+`;
+const STEPS = `const { Given } = require('@cucumber/cucumber');
+let filled = 0;
+Given('a cart of {int}', (count) => { if (count === 2) throw new Error('two'); });
+Given('a cart that is full the second time', () => { if (++filled < 2) throw new Error('empty'); });
+Given('a skipped cart', () => 'skipped');
+Given('a pending cart', () => 'pending');
+`;
+const CUCUMBER = ['cucumber-js', '--retry', '1', '--require', 'steps.cjs'];
+
+export const cucumber: Tool = {
+  name: 'Cucumber.js',
+  version: '13.3.0',
+  from: 'npm',
+  files: { 'features/cart.feature': FEATURE, 'steps.cjs': STEPS },
+  reports: [
+    {
+      fixture: 'cucumber/messages-js-13.ndjson',
+      command: [
+        ...CUCUMBER,
+        '--format',
+        'message:report.ndjson',
+        '--format',
+        'json:report.json',
+        '--format',
+        'junit:report.xml',
+      ],
+      file: 'report.ndjson',
+    },
+    { fixture: 'cucumber/json-js-13.json', file: 'report.json' },
+    { fixture: 'junit/cucumber-js-13.xml', file: 'report.xml' },
+  ],
+};
+
+export const tape: Tool = {
+  name: 'tape',
+  version: '5.10.2',
+  from: 'npm',
+  files: {
+    'cart.cjs': `const test = require('tape');
+test('cart', (t) => { t.ok(true, 'works'); t.equal(1, 2, 'ships'); t.end(); });
+test.skip('later', (t) => t.end());
+test('todo', { todo: true }, (t) => { t.fail('not yet'); t.end(); });
+test('same', (t) => { t.pass('one'); t.pass('one'); t.end(); });
+test('throws', () => { throw new Error('no courier'); });
+`,
+  },
+  reports: [{ fixture: 'tap/tape-5-shop.tap', command: ['node', 'cart.cjs'] }],
+};
+
+export const bats: Tool = {
+  name: 'bats',
+  version: '1.13.0',
+  from: 'npm',
+  files: {
+    'cart.bats': `@test "works" { true; }
+@test "ships" { echo "no courier"; false; }
+@test "later" { skip "not yet"; }
+@test "adds 10% # tax" { true; }
+`,
+  },
+  reports: [
+    { fixture: 'tap/bats-1.13.tap', command: ['bats', '--formatter', 'tap', 'cart.bats'] },
+    { fixture: 'tap/bats-1.13-tap13.tap', command: ['bats', '--formatter', 'tap13', '--timing', 'cart.bats'] },
+    { fixture: 'junit/bats-1.13.xml', command: ['bats', '--formatter', 'junit', 'cart.bats'] },
   ],
 };

@@ -1,13 +1,13 @@
 /** Runs a tool on its project and takes its reports, without the paths and the name of this machine. */
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { readReport } from '../../src/client/report-body.ts';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { run } from '../clients/support/run.ts';
 import type { Installed } from './installed.ts';
+import { HOME } from './lines.ts';
 import type { Tool } from './tool.ts';
-
-/** Where the projects lie in stored reports. */
-const HOME = '/home/me/shop';
 
 /** The reports, by the path of their copy. */
 export async function reportsOf(tool: Tool, { folder: parent, variables }: Installed): Promise<Map<string, string>> {
@@ -23,7 +23,7 @@ export async function reportsOf(tool: Tool, { folder: parent, variables }: Insta
       if (command) printed = await run(command, { cwd: project, env: variables });
       let report = printed.stdout;
       try {
-        if (file !== undefined) report = readFileSync(join(project, file), 'utf8');
+        if (file !== undefined) report = await read(join(project, file), fixture);
       } catch (cause) {
         throw new Error(`${tool.name} wrote no ${file}: ${printed.printed.slice(-2_000)}`, { cause });
       }
@@ -33,6 +33,12 @@ export async function reportsOf(tool: Tool, { folder: parent, variables }: Insta
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
+}
+
+async function read(path: string, fixture: string): Promise<string> {
+  const format = FORMATS.find(({ name }) => name === fixture.split('/')[0]);
+  if (!format) throw new Error(`${fixture} has no format`);
+  return Buffer.from(await readReport(format, path)).toString('utf8');
 }
 
 /** Stacks of Java are long, and all but their own lines differ between its versions. */
@@ -45,6 +51,7 @@ function withoutMachine(report: string, project: string, parent: string | undefi
     report,
   );
   return moved
+    .replaceAll(basename(project), 'shop')
     .replaceAll(`"${hostname()}"`, '"build"')
     .replace(/<properties>[\s\S]*?<\/properties>\s*/g, '')
     .replaceAll(FOREIGN_FRAME, '');

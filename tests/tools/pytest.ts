@@ -81,7 +81,7 @@ const JUNIT = ['--junit-xml=report.xml', '-o', 'cache_dir=.cache'];
 
 export const pytest: Tool = {
   name: 'pytest',
-  version: '9.2.0, rerunfailures 16.7, xdist 3.8.0',
+  version: '9.2.0, rerunfailures 16.7, xdist 3.8.0, allure-pytest 2.16.2, pytest-json-ctrf 0.6.1',
   from: 'python',
   files: {
     'test_cart.py': CART,
@@ -104,5 +104,12 @@ export const pytest: Tool = {
       command: ['pytest', '-n', '1', ...JUNIT, 'crash'],
       file: 'report.xml',
     },
+    {
+      fixture: 'allure/allure-pytest-2.16-shop.json',
+      by: 'allure-pytest 2.16.2',
+      command: ['pytest', '-p', 'no:xdist', ...JUNIT, '--alluredir=allure-results', '--ctrf=ctrf.json', 'test_cart.py'],
+      file: 'allure-results',
+    },
+    { fixture: 'ctrf/pytest-9.2-shop.json', by: 'pytest-json-ctrf 0.6.1', file: 'ctrf.json' },
   ],
 };

@@ -55,6 +55,11 @@ export const behave: Tool = {
       command: ['behave', '--junit', '--tags', 'not @skip'],
       file: 'reports/TESTS-cart.xml',
     },
+    {
+      fixture: 'cucumber/behave-1.3-shop.json',
+      command: ['behave', '-f', 'json', '-o', 'report.json', '--tags', 'not @skip'],
+      file: 'report.json',
+    },
   ],
 };
 
@@ -88,6 +93,11 @@ export const robot: Tool = {
       fixture: 'junit/robot-7.5.xml',
       command: ['robot', '--xunit', 'report.xml', '--log', 'NONE', '--report', 'NONE', '--output', 'NONE', 's'],
       file: 'report.xml',
+    },
+    {
+      fixture: 'robot/robot-7.5-shop.xml',
+      command: ['robot', '--log', 'NONE', '--report', 'NONE', '--output', 'output.xml', 's'],
+      file: 'output.xml',
     },
   ],
 };

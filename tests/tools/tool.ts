@@ -20,10 +20,12 @@ export interface Tool {
 }
 
 interface ToolReport {
+  /** What wrote it, with its version, if that is a package besides the tool: docs/producers.md names it. */
+  by?: string;
   /** Its copy in tests/fixtures, in the folder of its format. */
   fixture: string;
   /** Run in the project; absent: the one before wrote this report, too. Tests fail, so its exit code says nothing. */
   command?: readonly string[];
-  /** The file that the command writes; absent: the standard output. */
+  /** The file that the command writes, or a folder with the files of one report; absent: the standard output. */
   file?: string;
 }

@@ -15,6 +15,7 @@ const failure = (change: Partial<JudgedTest> = {}): JudgedTest => ({
   exceptionType: 'AssertionError',
   exceptionMessage: 'expected 110.00, got 110.01',
   sourcePath: 'tests/cart.py',
+  attachments: [],
   historyUrl: 'https://ci.acme.example/v1/ci/acme/repositories/shop/tests/1',
   ...change,
 });
@@ -27,6 +28,17 @@ const resultOf = (failures: JudgedTest[], change: Partial<GateResult> = {}): Gat
   notices: [],
   uploads: [],
   ...change,
+});
+
+test('links of a failure are shown, and nothing in them ends the link or the cell', () => {
+  const url = 'https://files.example/a)|(b.png';
+  const result = resultOf([failure({ attachments: [{ kind: 'screenshot', name: 'cart](x', url }] })]);
+  expect(plainLines(result, NO_COLOURS).join('\n')).toContain(`screenshot: cart](x ${url}`);
+  const row = markdownOf(result)
+    .split('\n')
+    .find((line) => line.includes('files.example'));
+  expect(row).toContain('](https://files.example/a%29%7c%28b.png) |');
+  expect(row).not.toContain('cart](');
 });
 
 test('the log has a line for each failed test, its exception, why, and where its history is', () => {
@@ -81,8 +93,14 @@ test('in Markdown a name is text: no cell, no link, no markup, no mention', () =
   expect(row).not.toMatch(/<img|`|\]\(|@|\p{Cc}/u);
 });
 
+const LONG = Array.from({ length: 8 }, (_, i) => ({
+  kind: 'log' as const,
+  name: '',
+  url: `https://files.example/${i}${'x'.repeat(1_000)}`,
+}));
+
 test('many failures are cut to what GitHub and Buildkite take, and the rest is counted', () => {
-  const many = resultOf(Array.from({ length: 5_000 }, (_, i) => failure({ name: `test ${i} ${'x'.repeat(2_000)}` })));
+  const many = resultOf(Array.from({ length: 5_000 }, (_, i) => failure({ name: `test ${i} ${'x'.repeat(2_000)}`, attachments: LONG })));
   expect(githubCommands(many)).toHaveLength(10);
   expect(markdownOf(many).length).toBeLessThan(1_000_000);
   expect(markdownOf(many)).toContain('4,800 more are in the log of the job.');

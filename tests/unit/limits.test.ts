@@ -244,6 +244,14 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
     () => warning(parseXml(`<testsuite><testcase name="t">${'<failure/>'.repeat(101)}</testcase></testsuite>`)),
     UPLOAD_LIMITS.FAILURES_MAX.sentence(),
   ],
+  ATTACHMENTS_MAX: [
+    () => {
+      const marks = Array.from({ length: 9 }, (_, i) => `[[ATTACHMENT|https://files.example/${i}.png]]`).join('\n');
+      const test = `<testcase name="t"><failure/><system-out>${marks}</system-out></testcase>`;
+      return warning(parseXml(`<testsuite>${test}</testsuite>`));
+    },
+    UPLOAD_LIMITS.ATTACHMENTS_MAX.sentence(),
+  ],
   MESSAGE_BYTES_MAX: [
     async () => (await failure(`<failure message="${'x'.repeat(65_537)}"/>`))?.message,
     UPLOAD_LIMITS.MESSAGE_BYTES_MAX.sentence(65_537),

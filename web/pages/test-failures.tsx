@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { failureQuery, failuresQuery, type TestPath } from '../api/queries.ts';
+import { Attachments } from '../ui/attachments.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
@@ -101,6 +102,7 @@ function Newest({ path, failureId }: { path: TestPath; failureId: string }) {
           <li key={event.id} className="flex flex-wrap gap-x-3">
             <Time at={event.failed_at} isWhole />
             {event.job_url && <ExternalLink href={event.job_url}>job</ExternalLink>}
+            <Attachments attachments={event.attachments} />
             <span className="truncate text-soft">{event.test_filepath}</span>
           </li>
         ))}

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { Query } from '../api/client.ts';
 import { commitQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
+import { Attachments } from '../ui/attachments.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount } from '../ui/format.ts';
 import { legsWords } from '../ui/leg-words.ts';
@@ -155,6 +156,11 @@ function Row({ path, failure, onQuarantine }: RowProps) {
       <p className="line-clamp-2 text-soft">
         {failure.exception_type}: {failure.exception_message}
       </p>
+      {failure.attachments.length > 0 && (
+        <p className="flex flex-wrap gap-x-3 text-xs">
+          <Attachments attachments={failure.attachments} />
+        </p>
+      )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <p className="text-xs text-soft">{evidenceInWords(failure.evidence)}</p>
         {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (

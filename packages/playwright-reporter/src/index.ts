@@ -22,6 +22,7 @@ interface Attempt {
   startTime: Date;
   retry: number;
   errors: readonly ErrorInfo[];
+  attachments?: readonly { name: string; contentType: string; path?: string | undefined }[];
 }
 interface TestCase {
   title: string;
@@ -108,12 +109,14 @@ export default class CiInsightsReporter {
 
   #suiteOf(file: string, test: TestCase): object {
     const [, projectName = '', , ...titles] = test.titlePath();
-    const results = test.results.map(({ status, duration, startTime, retry, errors }) => ({
+    const results = test.results.map(({ status, duration, startTime, retry, errors, attachments = [] }) => ({
       status,
       duration,
       startTime: startTime.toISOString(),
       retry,
       errors: errors.map(({ message, stack }) => ({ message, stack })),
+      // Contents stay here: only files become links.
+      attachments: attachments.flatMap(({ name, contentType, path }) => (path ? [{ name, contentType, path }] : [])),
     }));
     const tests = [{ projectName, expectedStatus: test.expectedStatus, status: test.outcome(), results }];
     let nested: object = { specs: [{ title: test.title, file, tests }] };

@@ -8,7 +8,7 @@ SET param_ends_ms = [1795305600000];
 SET param_message_length = 1000;
 SELECT
   toString(execution_id) AS execution, failure_id AS id, exception_type AS type,
-  leftUTF8(exception_message, {message_length: UInt32}) AS message
+  leftUTF8(exception_message, {message_length: UInt32}) AS message, attachments
 FROM ci.failures
 WHERE repository_id IN {repository_ids: Array(UUID)} AND on_default IN {on_default: Array(Bool)}
   AND test_id IN {test_ids: Array(UUID)}

@@ -5,15 +5,15 @@ SET param_failure_id = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c12';
 SET param_latest = 10;
 WITH (
   SELECT groupArray(CAST(
-    (at_ms, execution, attempt, type, message, stack, path, programming_language, url),
+    (at_ms, execution, attempt, type, message, stack, links, path, programming_language, url),
     'Tuple(failed_ms Int64, execution_id String, attempt UInt64, type String, message String, stacktrace String,
-      filepath String, language String, job_url String)'
+      attachments String, filepath String, language String, job_url String)'
   ))
   FROM
   (
     SELECT
       toUnixTimestamp64Milli(failed_at) AS at_ms, toString(execution_id) AS execution, attempt, exception_type AS type,
-      exception_message AS message, stacktrace AS stack, filepath AS path, toString(language) AS programming_language, job_url AS url
+      exception_message AS message, stacktrace AS stack, attachments AS links, filepath AS path, toString(language) AS programming_language, job_url AS url
     FROM ci.failures
     WHERE repository_id = {repository_id: UUID} AND on_default AND test_id = {test_id: UUID}
       AND failure_id = {failure_id: UUID}

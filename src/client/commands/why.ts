@@ -1,5 +1,6 @@
 /** `ci-insights why`: what is known of a test that failed. */
 import { Command } from 'commander';
+import { attachmentTitle } from '../../domain/attachments.ts';
 import { axisPairs } from '../../domain/axis-scope.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
@@ -28,9 +29,11 @@ export const whyCommand = (): Command =>
         repository.failures(found.test_id, FAILURES_SHOWN_MAX),
         repository.allQuarantines(undefined),
       ]);
+      const [newest] = failures;
+      const attachments = newest ? await repository.attachments(found.test_id, newest.id) : [];
       const own = quarantines.filter(({ test_name }) => test_name === testName);
       if (flags.json) {
-        printJson({ ...details, fails_with, failures, quarantines: own });
+        printJson({ ...details, fails_with, failures, attachments, quarantines: own });
         return;
       }
       const lines = [
@@ -42,6 +45,7 @@ export const whyCommand = (): Command =>
           ({ failure_count, exception_type, exception_message }) =>
             `  ${count(failure_count, 'time')}: ${[exception_type, exception_message].filter(Boolean).join(': ')}`,
         ),
+        ...attachments.map((one) => `  ${attachmentTitle(one)} of the last failure: ${one.url}`),
         ...own.map(
           ({ reason, branch }) => `Quarantined on ${branch ?? 'every branch'}: ${reason ?? 'no reason given'}`,
         ),

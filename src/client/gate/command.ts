@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ReportFormat } from '../../formats/format.ts';
 import { FORMATS } from '../../formats/formats.ts';
+import { attachmentsPlaceOf } from '../attachments.ts';
 import { leftOutSentence, reportFilesOf } from '../files.ts';
 import { withRun, withTarget } from '../options.ts';
 import { publish } from '../outputs/publish.ts';
@@ -88,7 +89,7 @@ async function gate(
   const now = await fingerprintsOf(files);
   const stale = command === null ? [] : files.filter((file) => before.get(file) === now.get(file));
   const written = files.filter((file) => !stale.includes(file));
-  const reports = await readReports(format, written);
+  const reports = await readReports(format, written, attachmentsPlaceOf(flags));
   const consulted = await consult({ format, files: written, failed: reports.failed, environment, flags });
   const failures = judged(reports, consulted, flags.excuse);
   const decision = decide(
@@ -124,7 +125,7 @@ async function gate(
 
 /** Judged tests, first those that need attention. */
 function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, policy: ReadonlySet<Excuse>): JudgedTest[] {
-  const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath }) => {
+  const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath, attachments }) => {
     const { verdict = 'unknown', because = null, where = null, testId = null } = known.get(name) ?? {};
     return {
       name,
@@ -135,6 +136,7 @@ function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, polic
       exceptionType,
       exceptionMessage,
       sourcePath,
+      attachments,
       historyUrl: testId === null ? null : historyUrl(testId),
     } satisfies JudgedTest;
   });

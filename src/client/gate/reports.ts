@@ -1,10 +1,12 @@
 /** The reports of a job, read with the parsers of the service: a test has the same name here as there. */
 import { stat } from 'node:fs/promises';
+import type { Attachment, AttachmentsPlace } from '../../domain/attachments.ts';
 import { runSchema } from '../../domain/columns.ts';
 import { decisiveReportOf } from '../../domain/decisive-report.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { Report } from '../../formats/report.ts';
+import { attachmentsPlaceFor } from '../attachments.ts';
 import { readReport as readBody } from '../report-body.ts';
 
 export interface FailedTest {
@@ -15,6 +17,7 @@ export interface FailedTest {
   sourcePath: string | null;
   exceptionType: string | null;
   exceptionMessage: string | null;
+  attachments: Attachment[];
 }
 
 export interface ReadReports {
@@ -25,8 +28,16 @@ export interface ReadReports {
   troubles: string[];
 }
 
-/** Never throws: a file that cannot be read is trouble. */
-export async function readReports(format: ReportFormat, files: readonly string[]): Promise<ReadReports> {
+/**
+ * Never throws: a file that cannot be read is trouble.
+ *
+ * @param attachments where the files that reports name can be read
+ */
+export async function readReports(
+  format: ReportFormat,
+  files: readonly string[],
+  attachments?: AttachmentsPlace,
+): Promise<ReadReports> {
   const failed = new Map<string, FailedTest>();
   const troubles: string[] = [];
   let tests = 0;
@@ -34,7 +45,7 @@ export async function readReports(format: ReportFormat, files: readonly string[]
     // A test that has passed in the end has not failed.
     if (files.includes(decisiveReportOf(file) ?? '')) continue;
     try {
-      const read = await readReport(format, file);
+      const read = await readReport(format, file, attachments && attachmentsPlaceFor(format, file, attachments));
       tests += read.tests;
       for (const test of read.failed) if (!failed.has(test.name)) failed.set(test.name, test);
       troubles.push(...read.troubles.map((sentence) => `${file}: ${sentence}`));
@@ -48,8 +59,12 @@ export async function readReports(format: ReportFormat, files: readonly string[]
 /** Only the tests matter here, so any run will do. */
 const RUN = runSchema.parse({ pipeline_name: 'gate', job_name: 'gate', run_id: 'gate' });
 
-async function readReport(format: ReportFormat, file: string): Promise<ReadReports> {
-  const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX });
+async function readReport(
+  format: ReportFormat,
+  file: string,
+  attachments: AttachmentsPlace | undefined,
+): Promise<ReadReports> {
+  const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX, attachments });
   const { readReport: readAs } = await import('../../formats/recognise.ts');
   await readAs(format, await readBody(format, file), report);
   const { runs, rejections, warnings } = report.toUpload(RUN, undefined);
@@ -62,6 +77,7 @@ async function readReport(format: ReportFormat, file: string): Promise<ReadRepor
       sourcePath: filepath,
       exceptionType: failures.at(-1)?.type ?? null,
       exceptionMessage: failures.at(-1)?.message ?? null,
+      attachments: failures.flatMap((failure) => failure.attachments ?? []),
     }));
   const troubles = [
     ...(report.isPartial ? warnings : []),

@@ -1,4 +1,5 @@
 /** The result of `gate`, for every kind of output. */
+import type { Attachment } from '../../domain/attachments.ts';
 import type { UploadResult } from '../upload.ts';
 import type { Decision, Verdict } from './decision.ts';
 
@@ -13,6 +14,8 @@ export interface JudgedTest {
   exceptionType: string | null;
   exceptionMessage: string | null;
   sourcePath: string | null;
+  /** Links to what was kept of its attempts. */
+  attachments: Attachment[];
   /** Null for a test that the service does not know. */
   historyUrl: string | null;
 }

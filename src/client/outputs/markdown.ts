@@ -1,5 +1,6 @@
 /** The result of `gate` as Markdown, for job summaries and annotations. Names of tests are text, never markup. */
 
+import { attachmentTitle } from '../../domain/attachments.ts';
 import { inMarkdown } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { grouped } from '../output.ts';
@@ -8,6 +9,7 @@ import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './wor
 /** GitHub takes 1 MiB for a step, Buildkite as much for an annotation. */
 const ROWS_MAX = 200;
 const NAME_LENGTH_MAX = 500;
+const LINKS_LENGTH_MAX = 1_500;
 
 export function markdownOf(result: GateResult): string {
   const { failures, decision, troubles, notices } = result;
@@ -27,9 +29,23 @@ export function markdownOf(result: GateResult): string {
 function rowOf(test: JudgedTest): string {
   const name = inMarkdown(cut(test.name));
   const why = [exceptionOf(test), test.because, test.where].filter((part) => part !== null).map(inMarkdown);
+  const links = linksOf(test);
   const word = VERDICT_WORDS[test.verdict];
-  return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${why.join('<br>')} |`;
+  return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${[...why, ...(links === '' ? [] : [links])].join('<br>')} |`;
 }
+
+/** As many as there is room for; the others are on the page of the test. */
+function linksOf({ attachments }: JudgedTest): string {
+  let links = '';
+  for (const attachment of attachments) {
+    const link = `[${inMarkdown(attachmentTitle(attachment))}](${inLink(attachment.url)})`;
+    if (links.length + link.length <= LINKS_LENGTH_MAX) links += links === '' ? link : ` ${link}`;
+  }
+  return links;
+}
+
+/** Nothing in an address ends the link or the cell. */
+const inLink = (url: string): string => url.replace(/[()|\\]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 
 const cut = (name: string): string =>
   name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}…` : name;

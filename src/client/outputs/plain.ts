@@ -1,5 +1,6 @@
 /** The lines of `gate` for people, on any terminal and in any log. */
 
+import { attachmentTitle } from '../../domain/attachments.ts';
 import { inLog } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
@@ -35,6 +36,7 @@ function linesOf(test: JudgedTest, { blocking, excused, faint, end }: Palette): 
     ...(exception === null ? [] : [`${INDENT}${inLog(exception)}`]),
     ...(test.because === null ? [] : [`${INDENT}${faint}${inLog(test.because)}${end}`]),
     ...(test.where === null ? [] : [`${INDENT}${faint}${inLog(test.where)}${end}`]),
+    ...test.attachments.map((one) => `${INDENT}${faint}${inLog(`${attachmentTitle(one)} ${one.url}`)}${end}`),
     ...(test.historyUrl === null ? [] : [`${INDENT}${faint}${inLog(test.historyUrl)}${end}`]),
   ];
 }

@@ -4,6 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { attachmentsFolderOf } from '../../domain/attachments.ts';
 import { type Axes, axesRejection, axesSchema } from '../../domain/axes.ts';
 import { UserError } from '../../errors.ts';
 import type { ReportFormat } from '../../formats/format.ts';
@@ -32,6 +33,8 @@ export type ReporterOptions = Pick<
   | 'baseBranch'
   | 'defaultBranch'
   | 'jobUrl'
+  | 'attachmentsUrl'
+  | 'attachmentsRoot'
   | 'place'
 > & {
   /** They differ between the legs of a matrix, such as `{ os: 'windows' }`. */
@@ -123,7 +126,16 @@ function sendingOf(options: ReporterOptions): Sending {
   const repository = () => new Repository(new Service(connection, { totalMs: UPLOAD_MS_MAX }), owner, name);
   const { axes = {}, place = {} } = options;
   for (const map of [axes, place]) requireAxes(map);
-  return { repository, target: runTargetOf({ ...options, axis: axes, place }, run) };
+  const attachmentsUrl =
+    options.attachmentsUrl === undefined ? {} : { attachmentsUrl: folderOf(options.attachmentsUrl) };
+  return { repository, target: runTargetOf({ ...options, ...attachmentsUrl, axis: axes, place }, run) };
+}
+
+function folderOf(address: string): string {
+  const folder = attachmentsFolderOf(String(address));
+  if (folder === null)
+    throw new UserError('attachmentsUrl must be an https:// URL without a password or a query in it.');
+  return folder;
 }
 
 /** Throws a {@link UserError}: the configuration of a runner may hold anything. */

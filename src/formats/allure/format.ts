@@ -9,6 +9,7 @@ export const allure: ReportFormat = {
     'Adapters of Allure write a folder of them, with a file for each test. Send a JSON list of these files, or a zip of the folder; `push` and `gate` take the folder.',
   globs: ['**/*-result.json', '**/*-container.json'],
   folder: { isPart, packed },
+  hasFilesBeside: true,
   mediaTypes: ['application/json', 'application/zip'],
   example: {
     file: 'allure-results.json',

@@ -2,12 +2,13 @@
 import { type Axes, joinedAxes } from '../../domain/axes.ts';
 import type { Status } from '../../domain/status.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
+import { FILES_MAX, type ReportedFile } from '../attachments.ts';
 import { axesFrom, environmentAxes, mayTellAxis } from '../environment.ts';
 import { epochMs } from '../epoch.ts';
 import { cutFailure, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { stableText } from '../stable-text.ts';
 import { plainText, typedMessage } from '../typed-message.ts';
-import type { Label, Parameter, Result } from './schemas.ts';
+import type { Label, Parameter, Result, Step } from './schemas.ts';
 
 const SUITES = ['parentSuite', 'suite', 'subSuite'];
 const SEPARATOR = ' › ';
@@ -57,8 +58,19 @@ export function recordOf(result: Result, name: string, status: Status): Reported
     failures: status === 'failed' ? [cutFailure({ attempt: 1, ...typedMessage(message), stacktrace })] : [],
     listing: 'attempts',
     home: null,
+    ...(status === 'failed' && { files: filesOf(result) }),
     ...(axes && { axes }),
   };
+}
+
+/** Of the test and its steps, as far as they can be links at all. */
+function filesOf({ attachments, steps }: Step): ReportedFile[] {
+  const found: ReportedFile[] = [...(attachments ?? [])];
+  for (const step of steps ?? []) {
+    if (found.length >= FILES_MAX) break;
+    found.push(...filesOf(step));
+  }
+  return found.slice(0, FILES_MAX);
 }
 
 /**

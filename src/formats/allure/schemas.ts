@@ -1,5 +1,6 @@
 /** The parts of Allure's files that are read, and no more: adapters differ in the rest. */
 import { z } from 'zod';
+import { filesSchema, type ReportedFile } from '../attachments.ts';
 import { firstOf } from '../bounded-list.ts';
 
 const text = z.string().nullish().catch(null);
@@ -8,6 +9,8 @@ const number = z.number().nullish().catch(null);
 const LABELS_MAX = 1_000;
 const PARAMETERS_MAX = 100;
 const FIXTURES_MAX = 1_000;
+const STEPS_MAX = 1_000;
+const STEP_LEVELS_MAX = 5;
 const CHILDREN_MAX = 100_000;
 
 const labelSchema = z.object({ name: text, value: text });
@@ -25,6 +28,24 @@ export type Parameter = z.infer<typeof parameterSchema>;
 
 const detailsSchema = z.object({ message: text, trace: text }).nullish().catch(null);
 
+export interface Step {
+  attachments?: ReportedFile[] | null | undefined;
+  steps?: Step[] | null | undefined;
+}
+
+/** Only attachments are read of steps, and steps nest: each level has its own schema, so that none is read without end. */
+function stepsWithin(levels: number): z.ZodType<Step> {
+  const own = { attachments: filesSchema };
+  if (levels === 0) return z.object(own);
+  return z.object({
+    ...own,
+    steps: firstOf(stepsWithin(levels - 1), STEPS_MAX)
+      .nullish()
+      .catch(null),
+  });
+}
+const stepSchema = stepsWithin(STEP_LEVELS_MAX);
+
 export const resultSchema = z.object({
   uuid: text,
   /** The same for all attempts of a test. */
@@ -40,6 +61,8 @@ export const resultSchema = z.object({
   parameters: firstOf(parameterSchema, PARAMETERS_MAX).nullish().catch(null),
   /** Folders, file and classes around the test. */
   titlePath: firstOf(z.string(), PARAMETERS_MAX).nullish().catch(null),
+  attachments: filesSchema,
+  steps: firstOf(stepSchema, STEPS_MAX).nullish().catch(null),
 });
 export type Result = z.infer<typeof resultSchema>;
 

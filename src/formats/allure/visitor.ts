@@ -118,9 +118,12 @@ export class AllureVisitor implements JsonVisitor {
       if (known) known.add(historyId);
       else histories.set(key, new Set([historyId]));
     }
-    // Tests of several histories are several tests, however they are named.
+    // Tests of several histories are several tests, however they are named. Of Vitest, a result has the last attempt.
+    const hasAttempts = this.report.runner.framework !== 'vitest';
     for (const { record } of this.#kept)
-      this.report.add(histories.get(keyOf(record))?.size === 1 ? record : { ...record, listing: 'never' });
+      this.report.add(
+        hasAttempts && histories.get(keyOf(record))?.size === 1 ? record : { ...record, listing: 'never' },
+      );
     let warnings = 0;
     for (const { sentence, children } of this.#failedFixtures)
       if (!children.some((uuid) => this.#failedResults.has(uuid)) && ++warnings <= WARNINGS_MAX)

@@ -1,6 +1,7 @@
 /** The parts of a CTRF report that are read, and no more: reporters differ in the rest. */
 import { z } from 'zod';
 import { FAILURES_MAX } from '../../domain/limits.ts';
+import { filesSchema } from '../attachments.ts';
 import { firstOf } from '../bounded-list.ts';
 
 const text = z.string().nullish().catch(null);
@@ -25,7 +26,7 @@ const extra = z
 export type Extra = z.infer<typeof extra>;
 const NONE: ReadonlyMap<string, string> = new Map();
 
-const attemptSchema = z.object({ status: text, message: text, trace: text });
+const attemptSchema = z.object({ status: text, message: text, trace: text, attachments: filesSchema });
 export type Attempt = z.infer<typeof attemptSchema>;
 
 export const testSchema = z.object({
@@ -46,6 +47,7 @@ export const testSchema = z.object({
     .catch(null),
   message: text,
   trace: text,
+  attachments: filesSchema,
   filePath: text,
   browser: text,
   retries: number,

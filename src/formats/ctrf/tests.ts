@@ -2,11 +2,11 @@
 import type { Home } from '../../domain/namesakes.ts';
 import type { Status } from '../../domain/status.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
+import type { ReportedFailure } from '../attachments.ts';
 import { epochMs } from '../epoch.ts';
 import { boundedPath, type NamePath } from '../path.ts';
 import { cutFailure, type ReportedRecord, TOO_LONG_NAME } from '../report.ts';
 import { plainText, typedMessage } from '../typed-message.ts';
-import type { ParsedFailure } from '../upload.ts';
 import { axesOfTest } from './axes.ts';
 import type { Attempt, CtrfTest } from './schemas.ts';
 
@@ -19,6 +19,10 @@ const BETWEEN = /[\s.:>›/#-]{0,5}/y;
 /** Undefined for a status that is not known. Of `other`, the word of the runner tells more. */
 export const statusOf = ({ status, rawStatus }: CtrfTest): Status | undefined =>
   status === 'other' ? statusOfWord(rawStatus ?? '') : statusOfWord(status);
+
+/** The reporter of Vitest writes the full name of the test in the place of its suites. */
+export const withoutItself = (test: CtrfTest, tool: string | null): CtrfTest =>
+  tool === 'vitest' && test.suite?.join(' > ') === test.name ? { ...test, suite: test.suite.slice(0, -1) } : test;
 
 /** @param before the suites of the test before this one, which most tests share */
 export function recordOf(test: CtrfTest, status: Status, before: NamePath): ReportedRecord & { home: Home } {
@@ -78,8 +82,8 @@ function earlierAttempts({ retryAttempts, retries }: CtrfTest): readonly Attempt
 
 const isFailed = ({ status }: Attempt): boolean => statusOfWord(status ?? '') === 'failed';
 
-function failureOf(attempt: number, { message, trace }: Attempt): ParsedFailure {
+function failureOf(attempt: number, { message, trace, attachments }: Attempt): ReportedFailure {
   const stacktrace = plainText(trace);
   const text = plainText(message) ?? stacktrace?.split('\n', 1)[0] ?? null;
-  return cutFailure({ attempt, ...typedMessage(text), stacktrace });
+  return { ...cutFailure({ attempt, ...typedMessage(text), stacktrace }), ...(attachments && { files: attachments }) };
 }

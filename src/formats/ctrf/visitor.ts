@@ -1,13 +1,14 @@
 /** Finds the tests in a CTRF report. */
 import { z } from 'zod';
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
+import { statusOfWord } from '../../domain/status-words.ts';
 import { epochMs } from '../epoch.ts';
 import type { JsonKind, JsonPath, JsonVisit, JsonVisitor } from '../json.ts';
 import type { NamePath } from '../path.ts';
 import { counted, type Report } from '../report.ts';
 import { axesOfReport } from './axes.ts';
 import { environmentSchema, type Summary, summarySchema, testSchema, toolSchema } from './schemas.ts';
-import { recordOf, statusOf } from './tests.ts';
+import { recordOf, statusOf, withoutItself } from './tests.ts';
 
 const UNREADABLE = 'the test is not described as CTRF does it';
 
@@ -70,10 +71,11 @@ export class CtrfVisitor implements JsonVisitor {
       this.report.reject('the test has a status that is not known', test.name, (test.duration ?? 0) / 1000);
       return;
     }
-    if (status === 'failed') this.#failedCount++;
+    // The summary may count a test that was expected to fail, as Playwright's reporter does.
+    if (status === 'failed' || statusOfWord(test.rawStatus ?? '') === 'failed') this.#failedCount++;
     const startedAtMs = epochMs(test.start);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
-    const record = recordOf(test, status, this.#suites);
+    const record = recordOf(withoutItself(test, this.report.runner.framework), status, this.#suites);
     this.#suites = record.home.suites;
     this.#elapsedMs += record.durationSeconds * 1000;
     // Some reporters tell only when all tests began; then they are placed one after the other.

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { joinedAxes } from '../../domain/axes.ts';
 import { FAILURES_MAX } from '../../domain/limits.ts';
+import { FILES_MAX, type ReportedFailure, type ReportedFile } from '../attachments.ts';
 import { archOf, axesFrom, osOf, runtimeAxes } from '../environment.ts';
 import { counted, type Report, type ReportedRecord } from '../report.ts';
-import type { ParsedFailure } from '../upload.ts';
 import { type FailedStep, failureOf } from './failure.ts';
 import type { Message, Messages, Timestamp } from './messages.ts';
 import { Outlines, PartCount, type PickleNames } from './outlines.ts';
@@ -23,7 +23,7 @@ interface TestCase {
   pickle: Pickle;
   steps: readonly { id: string; pickleStepId: string }[];
   /** Failures of attempts that are over. */
-  failures: ParsedFailure[];
+  failures: ReportedFailure[];
   attempts: number;
 }
 
@@ -34,6 +34,7 @@ interface Attempt {
   rank: number;
   /** The step that decides, so far. */
   worst: FailedStep | null;
+  files: ReportedFile[];
 }
 
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -70,6 +71,7 @@ export class MessageReport {
     else if (kind === 'testCase') this.#readTestCase(content);
     else if (kind === 'testCaseStarted') this.#start(content);
     else if (kind === 'testStepFinished') this.#readStep(content);
+    else if (kind === 'externalAttachment') this.#attach(content);
     else if (kind === 'testCaseFinished') this.#finishAttempt(content);
     else if (kind === 'testRunFinished') this.#end = content;
     else if (kind === 'parseError')
@@ -119,7 +121,7 @@ export class MessageReport {
     testCase.attempts++;
     const startedAtMs = millisOf(timestamp);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
-    this.#attempts.set(id, { testCase, startedAtMs, rank: rankOf('passed'), worst: null });
+    this.#attempts.set(id, { testCase, startedAtMs, rank: rankOf('passed'), worst: null, files: [] });
   }
 
   #readStep({ testCaseStartedId, testStepId, testStepResult: result }: Messages['testStepFinished']): void {
@@ -132,6 +134,11 @@ export class MessageReport {
     attempt.worst = { result, step: pickle.steps.find(({ id }) => id === pickleStepId)?.text ?? null };
   }
 
+  #attach({ url, mediaType, testCaseStartedId = '' }: Messages['externalAttachment']): void {
+    const files = this.#attempts.get(testCaseStartedId)?.files;
+    if (files && files.length < FILES_MAX && url !== '') files.push({ path: url, type: mediaType });
+  }
+
   #finishAttempt({ testCaseStartedId, timestamp, willBeRetried }: Messages['testCaseFinished']): void {
     const attempt = this.#attempts.get(testCaseStartedId);
     if (!attempt) return;
@@ -141,7 +148,7 @@ export class MessageReport {
     const isFailure = status === 'failed' || status === 'pending';
     // One more than is kept, so that the receipt says that there were more.
     if (isFailure && worst && testCase.failures.length <= FAILURES_MAX)
-      testCase.failures.push(failureOf(worst, testCase.attempts));
+      testCase.failures.push({ ...failureOf(worst, testCase.attempts), files: attempt.files });
     if (willBeRetried) return;
     const finishedAtMs = millisOf(timestamp);
     const tookMs = startedAtMs === null || finishedAtMs === null ? 0 : Math.max(0, finishedAtMs - startedAtMs);

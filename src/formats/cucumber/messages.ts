@@ -42,6 +42,7 @@ const SCHEMAS = {
     timestamp: timestampSchema.optional(),
   }),
   testStepFinished: z.object({ testCaseStartedId: z.string(), testStepId: text, testStepResult: resultSchema }),
+  externalAttachment: z.object({ url: text, mediaType: text, testCaseStartedId: z.string().optional() }),
   testCaseFinished: z.object({
     testCaseStartedId: z.string(),
     timestamp: timestampSchema.optional(),
@@ -60,7 +61,7 @@ export type Message = { [K in Kind]: { kind: K; content: Messages[K] | null } }[
 const KIND = /^\s{0,20}\{\s{0,20}"(\w{1,40})"\s{0,20}:/;
 const isKind = (word: string): word is Kind => Object.hasOwn(SCHEMAS, word);
 
-/** Whether the line is a message that is read. Attachments, sources and definitions are not. */
+/** Whether the line is a message that is read. Attachments within the report, sources and definitions are not. */
 export const isWanted = (head: string): boolean => isKind(KIND.exec(head)?.[1] ?? '');
 
 /** Null for what is no message. */
@@ -72,7 +73,7 @@ export function messageOf(value: unknown): Message | null {
 }
 
 const OTHER_KINDS: ReadonlySet<string> = new Set(
-  'attachment externalAttachment source hook parameterType stepDefinition suggestion testRunStarted testRunHookStarted testStepStarted undefinedParameterType'.split(
+  'attachment source hook parameterType stepDefinition suggestion testRunStarted testRunHookStarted testStepStarted undefinedParameterType'.split(
     ' ',
   ),
 );

@@ -5,6 +5,7 @@ import { DETAIL_BYTES_MAX, FAILURES_MAX } from '../../domain/limits.ts';
 import type { Home } from '../../domain/namesakes.ts';
 import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
+import { FILES_MAX } from '../attachments.ts';
 import { axesFrom } from '../environment.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
@@ -25,6 +26,7 @@ import {
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
 import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
+import { AttachmentMarks, namesFile } from './marks.ts';
 import { isNotStarted, isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
 import { Properties } from './properties.ts';
 
@@ -62,6 +64,8 @@ interface Case {
   /** All of them; `failures` are those that are kept. */
   attempts: { failed: number; others: number };
   failures: ParsedFailure[];
+  /** Null while it names none. */
+  marks: AttachmentMarks | null;
 }
 
 /** An open element that describes a failed attempt, and its text so far. */
@@ -79,6 +83,13 @@ const OUTCOMES: Readonly<Record<string, 'failed' | 'flaky' | 'rerun'>> = {
   rerunFailure: 'rerun',
   rerunError: 'rerun',
 };
+
+const OUTPUTS: ReadonlySet<string> = new Set(['system-out', 'system-err']);
+
+function marksOf(open: Case): AttachmentMarks {
+  open.marks ??= new AttachmentMarks();
+  return open.marks;
+}
 
 /** Why a `<testcase>` is not an execution. */
 const NAMELESS = 'the testcase has neither name nor classname';
@@ -98,10 +109,13 @@ export class JunitHandler implements XmlHandler {
   #skipped = 0;
   /** Depth below the open attempt, to tell its own text from that of e.g. a `<system-out>` in it. */
   #foreign: string[] = [];
+  /** Whether what a test or suite printed is being read. */
+  #isOutput = false;
 
   constructor(readonly report: Report) {}
 
   open(element: string, attributes: XmlAttributes): void {
+    if (OUTPUTS.has(element)) this.#isOutput = true;
     if (this.#attempt) this.#foreign.push(element);
     else if (this.#case) this.#openInCase(element, attributes);
     else if (element === 'testcase') this.#openCase(attributes);
@@ -112,10 +126,12 @@ export class JunitHandler implements XmlHandler {
 
   /** Text or CDATA. Surefire puts the text of an attempt into a `<stackTrace>`. */
   text(text: string): void {
+    if (this.#isOutput && this.#case) marksOf(this.#case).add(text);
     if (this.#attempt && this.#foreign.every((element) => element === 'stackTrace')) this.#attempt.text.add(text);
   }
 
   close(element: string): void {
+    if (OUTPUTS.has(element)) this.#isOutput = false;
     if (this.#foreign.pop() !== undefined) return;
     if (this.#attempt) this.#closeAttempt();
     else if (this.#case) {
@@ -203,6 +219,7 @@ export class JunitHandler implements XmlHandler {
       hasRerun: false,
       attempts: { failed: 0, others: 0 },
       failures: [],
+      marks: null,
     };
   }
 
@@ -213,6 +230,7 @@ export class JunitHandler implements XmlHandler {
     if (outcome === undefined) {
       if (element === 'skipped') this.#skip(open, attributes);
       else if (element === 'property') {
+        if (namesFile(attributes.name ?? '') && attributes.value) marksOf(open).files.push({ path: attributes.value });
         open.properties ??= new Properties(this.#suites.at(-1)?.properties);
         open.properties.addOfTest(attributes);
       }
@@ -296,6 +314,7 @@ export class JunitHandler implements XmlHandler {
       listing: home.project === null ? listingOf(framework, suite?.writer ?? null, attributes) : 'never',
       part: closed.isAttempt ? 'attempt' : closed.isAddition && framework === 'pytest' ? 'addition' : 'whole',
       home,
+      files: closed.marks?.files.slice(0, FILES_MAX),
       ...(axes && { axes }),
     });
   }

@@ -1,6 +1,7 @@
 /** From the elements of NUnit's XML to executions. */
 import type { Axes } from '../../domain/axes.ts';
 import { statusOfWord } from '../../domain/status-words.ts';
+import { FILES_MAX, type ReportedFile } from '../attachments.ts';
 import { countOf, failureOf, nameOf, parseTime } from '../dotnet.ts';
 import { archOf, axesFrom, osOf, runtimeAxes } from '../environment.ts';
 import { LongText } from '../long-text.ts';
@@ -12,6 +13,9 @@ import type { XmlAttributes, XmlHandler } from '../xml.ts';
 const ERRORS_SHOWN_MAX = 5;
 const ERROR_LENGTH_MAX = 500;
 
+/** Elements whose text is read. */
+const TEXTS: ReadonlySet<string> = new Set(['message', 'stack-trace', 'filePath', 'description']);
+
 /** A suite or a test that is open. */
 interface Open {
   element: 'test-suite' | 'test-case';
@@ -20,6 +24,7 @@ interface Open {
   stacktrace: LongText;
   /** Failed tests of the report when it began. */
   failedBefore: number;
+  files: ReportedFile[];
 }
 
 export class NunitHandler implements XmlHandler {
@@ -28,6 +33,8 @@ export class NunitHandler implements XmlHandler {
   #cause: string | null = null;
   /** Collects the text that is being read. */
   #text: LongText | null = null;
+  /** The attachment that is open. */
+  #file: { path: LongText; name: LongText } | null = null;
   /** The counts of the whole run. */
   #counters: XmlAttributes = {};
   /** The axes of the assembly that is open. */
@@ -48,7 +55,11 @@ export class NunitHandler implements XmlHandler {
         message: new LongText(),
         stacktrace: new LongText(),
         failedBefore: this.#failedCount,
+        files: [],
       });
+    else if (element === 'attachment') this.#file = { path: new LongText(), name: new LongText() };
+    else if (element === 'filePath') this.#text = this.#file?.path ?? null;
+    else if (element === 'description' && this.#file) this.#text = this.#file.name;
     else if (element === 'environment') this.#axes = axesOf(attributes);
     else if (element === 'failure' || element === 'reason') this.#cause = element;
     else if (this.#cause !== null && element === 'message') this.#text = this.#open.at(-1)?.message ?? null;
@@ -60,7 +71,8 @@ export class NunitHandler implements XmlHandler {
   }
 
   close(element: string): void {
-    if (element === 'message' || element === 'stack-trace') this.#text = null;
+    if (TEXTS.has(element)) this.#text = null;
+    else if (element === 'attachment') this.#closeFile();
     else if (element === this.#cause) this.#cause = null;
     else if (element === 'test-case' || element === 'test-suite') {
       const closed = this.#open.pop();
@@ -69,13 +81,20 @@ export class NunitHandler implements XmlHandler {
     }
   }
 
+  #closeFile(): void {
+    const path = this.#file?.path.trimmed() ?? null;
+    const files = this.#open.at(-1)?.files;
+    if (path !== null && files && files.length < FILES_MAX) files.push({ path, name: this.#file?.name.trimmed() });
+    this.#file = null;
+  }
+
   #openRun(attributes: XmlAttributes): void {
     this.#counters = attributes;
     const startedAtMs = parseTime(attributes['start-time']);
     if (startedAtMs !== null) this.report.noticeTime(startedAtMs);
   }
 
-  #addTest({ attributes, message, stacktrace }: Open): void {
+  #addTest({ attributes, message, stacktrace, files }: Open): void {
     this.report.count();
     const { fullname = '', name = '', classname: className = '', methodname = '', result = '', duration } = attributes;
     const testName = fullname || (name && nameOf(name, className));
@@ -103,6 +122,7 @@ export class NunitHandler implements XmlHandler {
       // `Retry` writes the last attempt.
       listing: 'never',
       home: null,
+      files,
       ...(this.#axes && { axes: this.#axes }),
     });
   }

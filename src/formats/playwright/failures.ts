@@ -1,5 +1,6 @@
 /** The failures of a test, from its attempts. */
 import { stripVTControlCharacters } from 'node:util';
+import type { ReportedFailure } from '../attachments.ts';
 import { cutFailure } from '../report.ts';
 import type { ParsedFailure } from '../upload.ts';
 import type { Attempt, ProjectTest, ReportedError } from './schemas.ts';
@@ -8,10 +9,13 @@ import type { Attempt, ProjectTest, ReportedError } from './schemas.ts';
 const TYPED = /^(\w*(?:Error|Exception)): /;
 
 /** A failure for each attempt that did not end as expected. */
-export function failuresOf(test: ProjectTest): ParsedFailure[] {
+export function failuresOf(test: ProjectTest): ReportedFailure[] {
   if (test.status === 'expected' || test.status === 'skipped') return [];
   const failed = test.results.filter((attempt) => isUnexpected(attempt, test));
-  return failed.map((attempt, index) => cutFailure({ attempt: index + 1, ...describe(attempt) }));
+  return failed.map((attempt, index) => ({
+    ...cutFailure({ attempt: index + 1, ...describe(attempt) }),
+    ...(attempt.attachments && { files: attempt.attachments }),
+  }));
 }
 
 const isUnexpected = ({ status }: Attempt, { expectedStatus }: ProjectTest): boolean =>

@@ -1,5 +1,6 @@
 /** The parts of a Playwright report that are read, and no more: versions differ in the rest. */
 import { z } from 'zod';
+import { filesSchema } from '../attachments.ts';
 import { firstOf } from '../bounded-list.ts';
 
 /** The last attempt decides, so it is always among them. */
@@ -31,6 +32,7 @@ const resultSchema = z.object({
   error: errorSchema.optional(),
   /** All errors, of which soft assertions make several. Unlike `error`, their messages include snippet and location. */
   errors: firstOf(errorSchema, ERRORS_MAX).default([]),
+  attachments: filesSchema,
 });
 export type Attempt = z.infer<typeof resultSchema>;
 

@@ -6,6 +6,7 @@ export const robot: ReportFormat = {
   title: 'Robot Framework',
   description: 'Robot Framework 4 and later writes them as `output.xml`, and `rebot --merge` does so after a rerun.',
   globs: ['**/*.xml'],
+  hasFilesBeside: true,
   mediaTypes: ['application/xml', 'text/xml'],
   example: {
     file: 'output.xml',

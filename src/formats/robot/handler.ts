@@ -8,6 +8,7 @@ import { joinedAxes } from '../../domain/axes.ts';
 import { DETAIL_BYTES_MAX } from '../../domain/limits.ts';
 import type { Status } from '../../domain/status.ts';
 import { cleanText, cutText } from '../../domain/text.ts';
+import { FILES_MAX, type ReportedFile } from '../attachments.ts';
 import { axesFrom, osOf, runtimeAxes } from '../environment.ts';
 import { LongText } from '../long-text.ts';
 import { type NamePath, pathWithin } from '../path.ts';
@@ -51,6 +52,10 @@ export class RobotHandler implements XmlHandler {
   #isTeardown = false;
   /** Collects the text that is being read. */
   #text: LongText | null = null;
+  /** A message in HTML that is open. */
+  #html: LongText | null = null;
+  /** Those of the open test. */
+  #files: ReportedFile[] = [];
   #isParseError = false;
   #errorCount = 0;
 
@@ -64,12 +69,14 @@ export class RobotHandler implements XmlHandler {
     else if (element === 'status') this.#openStatus(around, attributes);
     else if (element === 'kw' && around === 'suite')
       this.#isTeardown = (attributes.type ?? '').toUpperCase() === 'TEARDOWN';
+    else if (element === 'msg' && /^(?:true|yes)$/.test(attributes.html ?? '') && this.#isInTest())
+      this.#html = new LongText();
     else if (element === 'msg' && around === 'errors' && attributes.level === 'ERROR') this.#text = new LongText();
     else if (element === 'robot') this.#readGenerator(attributes);
   }
 
   text(text: string): void {
-    this.#text?.add(text);
+    (this.#html ?? this.#text)?.add(text);
   }
 
   close(element: string): void {
@@ -77,7 +84,18 @@ export class RobotHandler implements XmlHandler {
     if (element === 'test') this.#closeTest();
     else if (element === 'suite') this.#closeSuite();
     else if (element === 'msg' && this.#text && this.#path.at(-1) === 'errors') this.#warnOf(this.#text);
-    if (element === 'msg' || element === 'status') this.#text = null;
+    if (element === 'msg' && this.#html) this.#closeHtml(this.#html);
+    else if (element === 'msg' || element === 'status') this.#text = null;
+  }
+
+  #isInTest(): boolean {
+    return this.#path.includes('test');
+  }
+
+  /** A message in HTML shows screenshots of a browser, and links to what was saved. */
+  #closeHtml(html: LongText): void {
+    this.#html = null;
+    if (this.#files.length < FILES_MAX) this.#files.push(...filesInHtml(html.trimmed() ?? ''));
   }
 
   /** `Robot 7.5 (Python 3.14.2 on linux)`, or `Rebot …`, which may run on another machine than the tests. */
@@ -107,6 +125,7 @@ export class RobotHandler implements XmlHandler {
   #openTest({ name = '' }: XmlAttributes): void {
     this.report.count();
     this.#testName = name;
+    this.#files = [];
     this.#status = null;
   }
 
@@ -151,6 +170,7 @@ export class RobotHandler implements XmlHandler {
       isFlaky: status === 'passed' && failed.length > 0,
       isRetried: runs.length > 1,
       failures: messages.map((one, i) => failureOf(i + 1, one)),
+      files: this.#files,
       // Names are unique in a suite; a test that was run again has its earlier runs in its message.
       listing: 'never',
       home: { suites: [], file: suite?.file ?? null, project: null, className: suite?.text ?? null, ownName: name },
@@ -192,6 +212,23 @@ export class RobotHandler implements XmlHandler {
   finish(breakage: string | null): void {
     for (const record of this.#records) this.report.add(record);
     if (breakage !== null) this.report.warnOfBreak(breakage);
+  }
+}
+
+const LINKS = /<(?:img|a|video|source)\s[^>]{0,300}?\b(?:src|href)="([^"<>]{1,2048})"/gi;
+
+/** Pictures within the report have no address. */
+const filesInHtml = (html: string): ReportedFile[] =>
+  [...html.matchAll(LINKS)].flatMap(([, path = '']) => (/^(?:data:|#)/i.test(path) ? [] : [{ path: unescaped(path) }]));
+
+/** Paths in links are percent-encoded. */
+function unescaped(path: string): string {
+  const text = path.replaceAll('&amp;', '&');
+  if (/^[a-z]+:/i.test(text)) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

@@ -6,6 +6,7 @@ export const trx: ReportFormat = {
   title: 'TRX',
   description: 'Visual Studio writes them, and .NET with `dotnet test --logger trx`.',
   globs: ['**/*.trx'],
+  hasFilesBeside: true,
   mediaTypes: ['application/xml', 'text/xml'],
   example: {
     file: 'results.trx',

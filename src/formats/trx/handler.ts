@@ -5,6 +5,7 @@
 import { UPLOAD_LIMITS } from '../../domain/limit-table.ts';
 import { TRX_DEFINITIONS_MAX } from '../../domain/limits.ts';
 import type { Status } from '../../domain/status.ts';
+import { FILES_MAX } from '../attachments.ts';
 import { countOf, failureOf, nameOf, parseTime } from '../dotnet.ts';
 import { UploadTooLarge } from '../errors.ts';
 import { LongText } from '../long-text.ts';
@@ -44,6 +45,7 @@ interface OpenResult {
    * Whether it only sums up the rows of a data-driven test or the steps of an ordered one, which are the executions.
    */
   hasInner: boolean;
+  files: string[];
 }
 
 /** A result whose test may not be defined yet. */
@@ -55,6 +57,9 @@ interface Result {
   durationSeconds: number;
   finishedAtMs: number | null;
   failure: ParsedFailure | null;
+  /** The folder of its files, and their paths within it. */
+  folder: string;
+  files: readonly string[];
 }
 
 interface Definition {
@@ -80,6 +85,8 @@ export class TrxHandler implements XmlHandler {
   /** The counts of the summary. */
   #counters: XmlAttributes = {};
   #outcome = '';
+  /** The folder of the run's files. */
+  #deployment = '';
   /** Collects the text that is being read. */
   #text: LongText | null = null;
 
@@ -91,6 +98,8 @@ export class TrxHandler implements XmlHandler {
     else if (element === 'Message' || element === 'StackTrace') this.#openErrorText(element);
     else if (element === 'UnitTest') this.#definedId = attributes.id ?? null;
     else if (element === 'TestMethod') this.#define(attributes);
+    else if (element === 'ResultFile') this.#noticeFile(attributes.path);
+    else if (element === 'Deployment') this.#deployment = attributes.runDeploymentRoot ?? '';
     else if (element === 'Times') this.#noticeTime(parseTime(attributes.start));
     else if (element === 'RunInfo') this.#isInRunError = /^(?:Error|Failed)$/.test(attributes.outcome ?? '');
     else if (element === 'Text' && this.#isInRunError) this.#text = new LongText();
@@ -112,13 +121,24 @@ export class TrxHandler implements XmlHandler {
   #openResult(attributes: XmlAttributes): void {
     const around = this.#openResults.at(-1);
     if (around) around.hasInner = true;
-    this.#openResults.push({ attributes, message: new LongText(), stacktrace: new LongText(), hasInner: false });
+    this.#openResults.push({
+      attributes,
+      message: new LongText(),
+      stacktrace: new LongText(),
+      hasInner: false,
+      files: [],
+    });
   }
 
   /** The output of a test is in `<Message>` elements too, but not in `<ErrorInfo>`. */
   #openErrorText(element: 'Message' | 'StackTrace'): void {
     const result = this.#openResults.at(-1);
     if (result && this.#isInErrorInfo) this.#text = element === 'Message' ? result.message : result.stacktrace;
+  }
+
+  #noticeFile(path = ''): void {
+    const files = this.#openResults.at(-1)?.files;
+    if (files && path !== '' && files.length < FILES_MAX) files.push(path);
   }
 
   #closeResult(): void {
@@ -128,7 +148,7 @@ export class TrxHandler implements XmlHandler {
     if (statusOf(closed.attributes.outcome) === 'failed') this.#failedCount++;
     if (closed.hasInner) return;
     this.report.count();
-    const { attributes, message, stacktrace } = closed;
+    const { attributes, message, stacktrace, files } = closed;
     const { executionId = '', testId = '', testName = '', outcome, duration, startTime, endTime } = attributes;
     const status = statusOf(outcome);
     const durationSeconds = parseSeconds(duration);
@@ -147,6 +167,8 @@ export class TrxHandler implements XmlHandler {
       durationSeconds,
       finishedAtMs: parseTime(endTime) ?? (startedAtMs === null ? null : startedAtMs + durationSeconds * 1000),
       failure: status === 'failed' ? failureOf(message.trimmed() ?? '', stacktrace.trimmed() ?? '') : null,
+      folder: attributes.relativeResultsDirectory ?? executionId,
+      files,
     });
   }
 
@@ -227,7 +249,7 @@ export class TrxHandler implements XmlHandler {
       );
   }
 
-  #add({ testName, failure, ...result }: Result, definition: Definition | undefined): void {
+  #add({ testName, failure, folder, files, ...result }: Result, definition: Definition | undefined): void {
     const { className = '', method = '' } = definition ?? {};
     const ownName = testName || method;
     if (ownName === '') {
@@ -245,12 +267,16 @@ export class TrxHandler implements XmlHandler {
       isFlaky: false,
       isRetried: false,
       failures: failure ? [failure] : [],
+      // Where `dotnet test` puts them, beside the report.
+      files: files.map((path) => ({ path: isWhole(path) ? path : `${this.#deployment}/In/${folder}/${path}` })),
       // Runners that try again write the last attempt, or a report for each.
       listing: 'never',
       home: null,
     });
   }
 }
+
+const isWhole = (path: string): boolean => /^(?:[\\/]|[a-z][a-z\d+.-]*:)/i.test(path);
 
 /** xUnit shows a name with line breaks like this in an error of the run. */
 const onOneLine = (name: string): string =>

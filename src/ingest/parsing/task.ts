@@ -26,6 +26,8 @@ const querySchema = z.object({
   started_at: z.number().optional(),
   job_url: z.string().optional(),
   report: z.string().optional(),
+  attachments_url: z.string().optional(),
+  attachments_root: z.string().optional(),
 } satisfies Record<keyof ReportQuery, z.ZodType>);
 
 export const parseTaskSchema = z.object({

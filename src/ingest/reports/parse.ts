@@ -1,5 +1,6 @@
 /** From the files of a request and its query to one upload, whatever the format. */
 
+import type { AttachmentsPlace } from '../../domain/attachments.ts';
 import type { Run } from '../../domain/columns.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import { mergeRejections } from '../../domain/rejections.ts';
@@ -51,8 +52,12 @@ function parseFile(
     reportName,
     executionsMax,
     startedAtMs: query.started_at,
+    attachments: placeOf(query),
   });
 }
+
+const placeOf = ({ attachments_url: url, attachments_root: root }: ReportQuery): AttachmentsPlace | undefined =>
+  url === undefined ? undefined : { url, root };
 
 export interface ReportOptions {
   run: Run;
@@ -61,15 +66,17 @@ export interface ReportOptions {
   executionsMax?: number;
   /** When the tests began, in milliseconds since the epoch; undefined leaves the report's times as they are. */
   startedAtMs?: number | undefined;
+  /** Where the files that it names can be read; absent: only addresses in the report are linked. */
+  attachments?: AttachmentsPlace | undefined;
 }
 
 /** The executions of one report. Throws InvalidUpload and UploadTooLarge. */
 export async function parseReport(
   format: ReportFormat,
   body: Uint8Array,
-  { run, reportName, executionsMax = UPLOAD_EXECUTIONS_MAX, startedAtMs }: ReportOptions,
+  { run, reportName, executionsMax = UPLOAD_EXECUTIONS_MAX, startedAtMs, attachments }: ReportOptions,
 ): Promise<ParsedUpload> {
-  const report = new Report({ source: sourceOf(format, run, reportName), executionsMax });
+  const report = new Report({ source: sourceOf(format, run, reportName), executionsMax, attachments });
   await readReport(format, body, report);
   return report.toUpload(run, startedAtMs);
 }

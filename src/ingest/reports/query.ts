@@ -5,6 +5,7 @@ import { shortBranch } from '../../domain/default-branch.ts';
 import { NAME_LENGTH_MAX, UINT32_MAX, UNKNOWN } from '../../domain/limits.ts';
 import {
   axesParameter,
+  folderAddressParameter,
   integerParameter,
   momentParameter,
   type QueryOf,
@@ -69,6 +70,15 @@ export const reportQuery = {
   job_url: webAddressParameter({
     description: "The CI provider's page of the job, to which failures, runs and pages link. It identifies nothing.",
     example: 'https://ci.example.com/runs/1001',
+  }),
+  attachments_url: folderAddressParameter({
+    description:
+      'The address of the folder to which the job uploads attachments: paths that the report names become links below it. Without it only `https` addresses in the report do.',
+    example: 'https://artifacts.example.com/runs/1001/',
+  }),
+  attachments_root: textParameter(1, REPORT_LENGTH_MAX, {
+    description: 'That folder on the machine of the job: absolute paths in the report are taken as below it.',
+    example: '/home/runner/work/shop/shop',
   }),
   report: textParameter(1, REPORT_LENGTH_MAX, {
     description:

@@ -28,7 +28,7 @@ const OPEN_SOURCE = [
 ];
 
 /** Licences of data in packages, such as which browser knows what, or certificates: free to use and to share. */
-const OPEN_DATA = ['CC-BY-4.0', 'CDLA-Permissive-2.0'];
+const OPEN_DATA = ['CC-BY-3.0', 'CC-BY-4.0', 'CDLA-Permissive-2.0'];
 
 /** Classifiers of PyPI, of packages whose metadata are older than `License-Expression`. */
 const CLASSIFIERS: Record<string, string> = {
@@ -56,9 +56,9 @@ const PROPRIETARY = 'License :: Other/Proprietary License';
 /** Phrases by which a licence file is recognised. */
 const OPEN_SOURCE_TEXTS = [
   /Apache License,?\s+Version 2\.0/i,
-  /Permission is hereby granted,? free of charge,? to any person/i,
+  /Permission is hereby granted,? free of charge,?\s+to\s+any\s+person/i,
   /Permission to use, copy, modify,? (?:and\/or|and) distribute this software/i,
-  /Redistribution and use in source and binary forms/i,
+  /Redistribution and use (?:of this software )?in source and binary forms/i,
   /Mozilla Public\s+License/i,
   /Python Software Foundation License/i,
   /Blue Oak Model License/i,
