@@ -73,7 +73,7 @@ function jobsOf(kind: Kind, run: number, testsOfRun: number, now: number) {
 async function measure(folder: string): Promise<Figure[]> {
   const service = new BenchService(folder);
   await service.start();
-  const queues = await openQueues({ databaseDirectUrl: undefined }, service.databaseUrl, () => {});
+  const queues = await openQueues({ databaseDirectUrl: undefined, redisUrl: undefined }, service.databaseUrl, () => {});
   const producer = new Producer(queues, testRuns);
   const now = Date.now();
   const rates: Record<Kind, number[]> = { one_leg: [], legs: [] };
