@@ -3,13 +3,23 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { axesText } from '../../src/domain/axes.ts';
 import type { AxisExplanation } from '../../src/domain/axis-explanation.ts';
-import { automaticScope, isNarrowedAsMade, proposedScope, scopeSentence, WHOLE_SCOPE } from '../../src/domain/proposed-scope.ts';
+import {
+  automaticScope,
+  isNarrowedAsMade,
+  proposedScope,
+  scopeSentence,
+  WHOLE_SCOPE,
+} from '../../src/domain/proposed-scope.ts';
 import { appliesInPlace } from '../../src/domain/quarantine-scope.ts';
 
 const NAMES = { pipeline: 'pipeline', job: 'job' };
 const value = fc.constantFrom('a', 'b', 'c');
 const axesOfLeg = fc.record({ os: value, python: value });
-const leg = fc.record({ pipelineName: fc.constant('CI'), jobName: fc.constantFrom('unit', 'e2e'), axes: axesOfLeg.map(axesText) });
+const leg = fc.record({
+  pipelineName: fc.constant('CI'),
+  jobName: fc.constantFrom('unit', 'e2e'),
+  axes: axesOfLeg.map(axesText),
+});
 const condition = fc.record({
   axis: fc.constantFrom('os', 'python', 'job'),
   values: fc.uniqueArray(value, { minLength: 1, maxLength: 2 }),

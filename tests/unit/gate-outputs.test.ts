@@ -100,7 +100,9 @@ const LONG = Array.from({ length: 8 }, (_, i) => ({
 }));
 
 test('many failures are cut to what GitHub and Buildkite take, and the rest is counted', () => {
-  const many = resultOf(Array.from({ length: 5_000 }, (_, i) => failure({ name: `test ${i} ${'x'.repeat(2_000)}`, attachments: LONG })));
+  const many = resultOf(
+    Array.from({ length: 5_000 }, (_, i) => failure({ name: `test ${i} ${'x'.repeat(2_000)}`, attachments: LONG })),
+  );
   expect(githubCommands(many)).toHaveLength(10);
   expect(markdownOf(many).length).toBeLessThan(1_000_000);
   expect(markdownOf(many)).toContain('4,800 more are in the log of the job.');

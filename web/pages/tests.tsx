@@ -83,9 +83,7 @@ export function Tests() {
         {pipeline !== undefined && (
           <Chip label={`pipeline ${pipeline}`} onRemove={() => change({ pipeline: undefined })} />
         )}
-        {axis !== undefined && (
-          <Chip label={axis.replace(':', '=')} onRemove={() => change({ axis: undefined })} />
-        )}
+        {axis !== undefined && <Chip label={axis.replace(':', '=')} onRemove={() => change({ axis: undefined })} />}
         {job !== undefined && <Chip label={`job ${job}`} onRemove={() => change({ job: undefined })} />}
       </div>
       <div className="card">
