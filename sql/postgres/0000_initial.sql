@@ -242,6 +242,7 @@ CREATE TABLE "ci_insights"."quarantines" (
 	"owner" text,
 	"ticket_url" text,
 	"source" text NOT NULL,
+	"is_scope_chosen" boolean NOT NULL,
 	"actor" text NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
 	"is_recovered" boolean DEFAULT false NOT NULL,

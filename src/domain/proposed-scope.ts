@@ -2,7 +2,7 @@
  * The scope of a quarantine that follows an explanation by axes: the legs in which the test fails, and no others.
  *
  * A person is proposed it as soon as hardly any failure is elsewhere. An automatic quarantine takes it only if no failure
- * is elsewhere and the explanation is sure: nobody looks at it first. Pure.
+ * is elsewhere and the explanation is sure: no person looks at it first. Pure.
  */
 import { AXES_MAX } from './axes.ts';
 import type { AxisExplanation } from './axis-explanation.ts';
@@ -83,17 +83,3 @@ export function scopeSentence({
   ].join(', ');
   return words === '' ? '' : ` Fails only ${words.slice(0, WORDS_LENGTH_MAX).toWellFormed()}.`;
 }
-
-/**
- * Whether an automatic quarantine is narrowed as it was made: its reason, which nobody can change, says so. Else a person
- * has decided what else counts.
- */
-export const isNarrowedAsMade = (quarantine: QuarantineScope & { source: string; reason: string }): boolean => {
-  const sentence = scopeSentence(quarantine);
-  return (
-    quarantine.source === 'auto' &&
-    quarantine.failureIds === null &&
-    sentence !== '' &&
-    quarantine.reason.endsWith(sentence)
-  );
-};

@@ -5,7 +5,7 @@
 
 import type { Belief } from '../domain/belief.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
-import { automaticScope, isNarrowedAsMade, scopeSentence, WHOLE_SCOPE } from '../domain/proposed-scope.ts';
+import { automaticScope, type ProposedScope, scopeSentence, WHOLE_SCOPE } from '../domain/proposed-scope.ts';
 import { isRecovered, type QuarantineSearch, quarantineCause } from '../domain/quarantine-rules.ts';
 import { appliesInPlace, isNarrowed } from '../domain/quarantine-scope.ts';
 import type { Identity } from '../domain/test-identity.ts';
@@ -29,8 +29,8 @@ export interface QuarantineContext {
   search: QuarantineSearch;
   quarantines: QuarantineStore;
   /**
-   * Where a test fails, in the month up to a moment. Asked only of a test that is about to be quarantined and that ran in
-   * several legs.
+   * Where a test fails, in the month up to a moment. Asked only of a test that ran in several legs, and that is about to be
+   * quarantined, or is automatically quarantined for every leg.
    */
   explain: (testId: string, at: number) => Promise<Explained>;
 }
@@ -93,42 +93,94 @@ async function markRecovered(
 }
 
 async function quarantineTests(
-  { repositoryId, search, quarantines, explain }: QuarantineContext,
+  context: QuarantineContext,
   tests: ReadonlyMap<string, IdentityState[]>,
   open: readonly Quarantine[],
 ): Promise<boolean> {
+  const { repositoryId, search, quarantines } = context;
   if (search === 'off') return true;
-  // If a person has narrowed a quarantine, other failures of the test still count.
-  const decided = new Set(
-    open.flatMap((one) =>
-      isNarrowed(one) ? (isNarrowedAsMade(one) ? [] : [one.testId]) : one.branch === null ? [one.testId] : [],
-    ),
+  const explainer = new Explainer(context);
+  const suspects = [...uncoveredBy(open, tests)].filter(
+    ([, identities]) => quarantineCause(search, identities, 0) !== undefined,
   );
-  const suspects = [...tests].flatMap(([testId, all]) => {
-    if (decided.has(testId)) return [];
-    // A test that fails outside of what it was narrowed to automatically is quarantined there too.
-    const own = open.filter((one) => one.testId === testId && one.branch === null);
-    const identities = all.filter((one) => !own.some((quarantine) => appliesInPlace(quarantine, one)));
-    return quarantineCause(search, identities, 0) === undefined ? [] : [{ testId, identities, legs: all.length }];
-  });
   const releases = await quarantines.releasesOf(
     repositoryId,
-    suspects.map(({ testId }) => testId),
+    suspects.map(([testId]) => testId),
   );
-  let explained = 0;
-  for (const { testId, identities, legs } of suspects) {
+  for (const [testId, identities] of suspects) {
     const releasedAt = releases.get(testId)?.getTime() ?? 0;
     const cause = quarantineCause(search, identities, releasedAt);
     const [first] = identities;
     if (!cause || !first) continue;
-    const newestAt = Math.max(...identities.map((one) => one.newestAt));
-    const ill = identities.filter((one) => quarantineCause(search, [one], releasedAt) !== undefined);
-    if (legs > 1 && explained++ >= EXPLAINED_AT_ONCE) return false;
-    const scope = legs > 1 ? automaticScope(await explain(testId, newestAt), ill) : WHOLE_SCOPE;
+    const scope = await explainer.scopeOf(tests.get(testId) ?? identities, illOf(search, identities, releasedAt));
+    if (!scope) return false;
     const reason = `${cause.reason}${scopeSentence(scope)}`;
     const wanted = { testName: first.testName, reason, branch: null, ...scope };
     const outcome = await quarantines.createAutomatically(repositoryId, wanted, AUTO_QUARANTINE_ACTOR);
     if (outcome === 'limited') return true;
   }
+  await narrowQuarantines(context, tests, open, explainer);
   return true;
+}
+
+/**
+ * Identities by test that no quarantine covers. What an automatic one does not cover is judged as if there were none. What
+ * that of a person does not cover counts on purpose, so its test is left out.
+ */
+function uncoveredBy(
+  open: readonly Quarantine[],
+  tests: ReadonlyMap<string, IdentityState[]>,
+): Map<string, IdentityState[]> {
+  const byTest = Map.groupBy(open, ({ testId }) => testId);
+  const uncovered = new Map<string, IdentityState[]>();
+  for (const [testId, identities] of tests) {
+    const own = (byTest.get(testId) ?? []).filter((one) => one.branch === null || isNarrowed(one));
+    if (own.some(({ isScopeChosen }) => isScopeChosen)) continue;
+    uncovered.set(
+      testId,
+      identities.filter((identity) => !own.some((one) => appliesInPlace(one, identity))),
+    );
+  }
+  return uncovered;
+}
+
+/** Those that show enough evidence without the others. */
+const illOf = (search: QuarantineSearch, identities: readonly IdentityState[], releasedAt: number): IdentityState[] =>
+  identities.filter((one) => quarantineCause(search, [one], releasedAt) !== undefined);
+
+/** A quarantine that was made before the explanation was sure is narrowed once it is: the newest first, as many as there is time for. */
+async function narrowQuarantines(
+  { repositoryId, search, quarantines }: QuarantineContext,
+  tests: ReadonlyMap<string, IdentityState[]>,
+  open: readonly Quarantine[],
+  explainer: Explainer,
+): Promise<void> {
+  for (const { id, testId, reason, ...made } of open.toReversed()) {
+    if (made.isScopeChosen || isNarrowed(made)) continue;
+    const identities = tests.get(testId) ?? [];
+    const scope = await explainer.scopeOf(identities, illOf(search, identities, 0));
+    if (!scope) return;
+    if (scope === WHOLE_SCOPE) continue;
+    const narrowed = { ...scope, reason: `${reason}${scopeSentence(scope)}` };
+    await quarantines.narrowAutomatically(repositoryId, id, narrowed, AUTO_QUARANTINE_ACTOR);
+  }
+}
+
+/** Explains {@link EXPLAINED_AT_ONCE} tests. */
+class Explainer {
+  #explained = 0;
+
+  constructor(private readonly context: Pick<QuarantineContext, 'explain'>) {}
+
+  /** The scope of an automatic quarantine of a test for its ill legs. Undefined: it has explained enough. */
+  async scopeOf(
+    identities: readonly IdentityState[],
+    ill: readonly IdentityState[],
+  ): Promise<ProposedScope | undefined> {
+    const [first] = identities;
+    if (!first || identities.length < 2) return WHOLE_SCOPE;
+    if (this.#explained++ >= EXPLAINED_AT_ONCE) return undefined;
+    const newestAt = identities.reduce((at, one) => Math.max(at, one.newestAt), 0);
+    return automaticScope(await this.context.explain(first.testId, newestAt), ill);
+  }
 }

@@ -47,6 +47,7 @@ export const columns = {
   owner: quarantines.owner,
   ticketUrl: quarantines.ticketUrl,
   source: quarantines.source,
+  isScopeChosen: quarantines.isScopeChosen,
   actor: quarantines.actor,
   createdAt: quarantines.createdAt,
   isRecovered: quarantines.isRecovered,

@@ -158,6 +158,7 @@ export class QuarantineStore {
       createdAt: new Date(now),
       actor: by.name,
       narrowing: narrowingOf({ pipelineName, jobName, axes, failureIds }),
+      isScopeChosen: wanted.source === 'manual',
     };
     // One that has ended, but that no worker has removed yet, must not stand in the way.
     await endDue(tx, repositoryId, row.testId);
@@ -187,11 +188,30 @@ export class QuarantineStore {
    * Changes the terms of a quarantine. Undefined if there is none with this id, 'taken' if another quarantine of the
    * test has the wanted scope. What is the same already changes nothing and is no event. Throws NoRoomForQuarantine.
    */
-  async update(
+  update(
     repositoryId: string,
     id: string,
     changes: Partial<QuarantineTerms>,
     by: NamedActor,
+  ): Promise<Quarantine | 'taken' | undefined> {
+    return this.#update(repositoryId, id, changes, { by, isChosen: true });
+  }
+
+  /** Narrows an automatic quarantine to what the evaluation has found out since. */
+  async narrowAutomatically(
+    repositoryId: string,
+    id: string,
+    narrowed: Pick<Quarantine, 'pipelineName' | 'jobName' | 'axes' | 'reason'>,
+    actor: string,
+  ): Promise<void> {
+    await this.#update(repositoryId, id, narrowed, { by: { name: actor, actor: null }, isChosen: false });
+  }
+
+  async #update(
+    repositoryId: string,
+    id: string,
+    changes: Partial<QuarantineTerms & Pick<Quarantine, 'reason'>>,
+    { by, isChosen }: { by: NamedActor; isChosen: boolean },
   ): Promise<Quarantine | 'taken' | undefined> {
     const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce);
     let kept: Quarantine | undefined;
@@ -204,7 +224,11 @@ export class QuarantineStore {
       if (JSON.stringify(termsOf(wanted)) === JSON.stringify(termsOf(before))) return undefined;
       const [after] = await tx
         .update(quarantines)
-        .set({ ...changes, narrowing: narrowingOf(wanted) })
+        .set({
+          ...changes,
+          narrowing: narrowingOf(wanted),
+          isScopeChosen: before.isScopeChosen || (isChosen && narrowingOf(wanted) !== narrowingOf(before)),
+        })
         .where(isThis)
         .returning(columns);
       if (!after) return undefined;

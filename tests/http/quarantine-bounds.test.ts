@@ -48,6 +48,7 @@ async function fill(repositoryId: string, count: number, rowOf: (i: number) => {
     testId: testIdOf(repositoryId, `test ${i}`),
     reason: '',
     source: 'manual' as const,
+    isScopeChosen: true,
     actor: 'ann',
     createdAt: new Date(service.stores.clock.now()),
     ...rowOf(i),

@@ -1,5 +1,6 @@
 /** Automatic quarantines of a test that runs in the legs of a matrix, on real stores. */
 import { expect, test } from 'bun:test';
+import { axisScopeWords } from '../../src/domain/axis-scope.ts';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -97,4 +98,20 @@ test('when it fails elsewhere too, a second quarantine covers that, unless a per
   await ingest.stores.quarantines.update(decided.id, made.id, { axes }, { name: 'ann', actor: null });
   await decided.commits(10, () => true);
   expect(await decided.open()).toMatchObject([{ id: made.id, axes }]);
+});
+
+test('results that come commit by commit: it is quarantined for every leg first, and narrowed once that is sure', async () => {
+  const matrix = await Matrix.start();
+  await matrix.commits(6, () => false);
+  const scopes: (string | null)[] = [];
+  for (let commit = 1; commit <= 10; commit++) {
+    await matrix.commits(1, isWindows);
+    scopes.push(...(await matrix.open()).map(({ axes }) => axes && axisScopeWords(axes)));
+  }
+  expect(scopes).toContain(null);
+  const [quarantine, ...others] = await matrix.open();
+  expect(others).toEqual([]);
+  expect(quarantine).toMatchObject({ axes: { os: ['windows'] }, isScopeChosen: false });
+  expect(quarantine?.reason).toEndWith(' Fails only with os=windows.');
+  await ingest.driver.verify();
 });

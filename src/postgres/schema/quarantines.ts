@@ -41,6 +41,8 @@ export const quarantines = schema.table(
     owner: text(),
     ticketUrl: text('ticket_url'),
     source: text({ enum: QUARANTINE_SOURCES }).notNull(),
+    /** A person has chosen what it covers, so what it does not cover counts on purpose. */
+    isScopeChosen: boolean('is_scope_chosen').notNull(),
     /** Who created it: the name of a key, or a login. */
     actor: text().notNull(),
     createdAt: moment('created_at').notNull(),
