@@ -5,7 +5,7 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import { TEST_NOW } from '../support/clock.ts';
-import { at, beside, type InsightsFixture, setUpInsights } from '../support/insights.ts';
+import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 
 const failed: Pick<TestExecution, 'status' | 'failures'> = { status: 'failed', failures: [{ message: 'no' }] };
@@ -39,14 +39,33 @@ async function fill(fixture: InsightsFixture): Promise<void> {
   );
 }
 
-const insights = setUpInsights(fill);
+/** Broken, and then only skipped: for three weeks, or for three days. */
+async function fillSkipped(fixture: InsightsFixture): Promise<void> {
+  const runs = (name: string, days: readonly number[], result: Partial<TestExecution>) =>
+    days.map((day) => fixture.run([{ name, at: at(24 * day), ...result }, ...beside(24 * day)]));
+  const skipped = { status: 'skipped' } as const;
+  await fixture.ingest(
+    ...['for weeks', 'for days', 'runs again'].flatMap((name) => [...runs(name, [30, 29], {}), ...runs(name, [28, 27, 26], failed)]),
+    ...runs('for weeks', [25, 20, 5, 1], skipped),
+    ...runs('for days', [25, 20, 14], skipped),
+    ...runs('runs again', [25, 20, 5], skipped),
+    ...runs('runs again', [1], {}),
+    ...runs('never ran', [28, 2], skipped),
+  );
+}
 
+const insights = setUpInsights(async (fixture) => {
+  await fill(fixture);
+  await fillSkipped(fixture);
+});
+
+const OF_ACTIVITY = new Set(['breaks', 'calm', 'fine', 'in a matrix', 'shaky']);
 const found = async (query: Record<string, string>): Promise<[string, string, boolean][]> => {
   const { tests } = await insights.app.get<TestSearchAnswer>(
     insights.fixture.search({ sort: 'test_name', per_page: '100', ...query }),
   );
   return tests
-    .filter(({ test_name }) => !test_name.startsWith('beside'))
+    .filter(({ test_name }) => OF_ACTIVITY.has(test_name))
     .map(({ test_name, metrics }) => [test_name, metrics.health_status, metrics.is_active]);
 };
 const counts = async () => {
@@ -80,7 +99,7 @@ describe('a calm flaky test', () => {
     expect(is_active).toBe(true);
     const activity = legs.map((leg): [string | undefined, boolean] => [leg.axes['os'], leg.is_active]);
     expect(Object.fromEntries(activity)).toEqual({ linux: false, windows: true });
-    expect(await counts()).toEqual([3, 2, 1]);
+    expect(await counts()).toEqual([3, 2, 3]);
   });
 
   test('becomes calm as time passes, though nothing runs', async () => {
@@ -88,8 +107,20 @@ describe('a calm flaky test', () => {
     clock.set(TEST_NOW + 20 * DAY_MS);
     expect(await found({ health_status: 'flaky', is_active: 'true' })).toEqual([]);
     expect((await found({ health_status: 'flaky' })).map(([, , isActive]) => isActive)).toEqual([false, false, false]);
-    expect(await counts()).toEqual([3, 0, 1]);
+    expect(await counts()).toEqual([3, 0, 3]);
     clock.set(TEST_NOW);
-    expect(await counts()).toEqual([3, 2, 1]);
+    expect(await counts()).toEqual([3, 2, 3]);
   });
+});
+
+test('a test that is only skipped for two weeks says since when, beside its last health', async () => {
+  const details = (name: string) => insights.app.get<TestDetails>(insights.fixture.test(name));
+  const since = iso(at(24 * 26));
+  expect(await details('for weeks')).toMatchObject({
+    ...{ health_status: 'broken', last_conclusion: 'skipped', skipped_since: since },
+    legs: [{ skipped_since: since }],
+  });
+  expect(await details('for days')).toMatchObject({ last_conclusion: 'skipped', skipped_since: null });
+  expect(await details('runs again')).toMatchObject({ last_conclusion: 'passed', skipped_since: null });
+  expect(await details('never ran')).toMatchObject({ health_status: 'healthy', skipped_since: iso(at(24 * 28)) });
 });
