@@ -45,7 +45,10 @@ async function fillSkipped(fixture: InsightsFixture): Promise<void> {
     days.map((day) => fixture.run([{ name, at: at(24 * day), ...result }, ...beside(24 * day)]));
   const skipped = { status: 'skipped' } as const;
   await fixture.ingest(
-    ...['for weeks', 'for days', 'runs again'].flatMap((name) => [...runs(name, [30, 29], {}), ...runs(name, [28, 27, 26], failed)]),
+    ...['for weeks', 'for days', 'runs again'].flatMap((name) => [
+      ...runs(name, [30, 29], {}),
+      ...runs(name, [28, 27, 26], failed),
+    ]),
     ...runs('for weeks', [25, 20, 5, 1], skipped),
     ...runs('for days', [25, 20, 14], skipped),
     ...runs('runs again', [25, 20, 5], skipped),
