@@ -138,6 +138,7 @@ export const SEARCH_FILTERS = {
     ...enumParameter(['true', 'false'], {
       description: `Only tests that are broken, or flaky and failed by themselves in the last ${ACTIVE_DAYS} UTC days; or all others. With \`health_status=flaky\`, \`false\` finds calm flaky tests.`,
     }),
+    isOfLeg: true,
     condition: (answer, { now }) => (answer === 'true' ? isActiveAt(now) : isCalmAt(now)),
   }),
   is_quarantined: filter({
