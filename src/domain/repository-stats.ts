@@ -23,7 +23,7 @@ export interface IdentityDays {
   days: DayCounts;
   /** Now. */
   health: Health;
-  /** When it last failed by itself (activity.ts); milliseconds since the epoch, 0 for never. */
+  /** When it last failed on its own (activity.ts); milliseconds since the epoch, 0 for never. */
   ownFailureAt: number;
   /** Its changes, in order of time, at least since the first of the days that are counted; milliseconds since the epoch. */
   changes: readonly { at: number; before: Health }[];
@@ -49,7 +49,7 @@ export interface TestCounts {
   tests: number;
   flaky: number;
   broken: number;
-  /** Of the flaky ones: UTC day on which they last failed by themselves (days since the epoch), tests, day, … in order. */
+  /** Of the flaky ones: UTC day on which they last failed on their own (days since the epoch), tests, day, … in order. */
   flakyDays: number[];
 }
 

@@ -55,7 +55,7 @@ const identity = z.object({
   axes: axesOut,
   health_status: health,
   is_active: z.boolean().meta({
-    description: `Whether it is worth an alarm: broken, or flaky and failed by itself in the last ${ACTIVE_DAYS} UTC days`,
+    description: `Whether it is worth an alarm: broken, or flaky and failed on its own in the last ${ACTIVE_DAYS} UTC days`,
     example: true,
   }),
   health_confidence: z

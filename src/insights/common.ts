@@ -70,7 +70,7 @@ export const failuresByDayOut = () =>
 
 export const isActiveOut = () =>
   z.boolean().meta({
-    description: `Whether it is worth an alarm: true if it is broken, or flaky and failed by itself, not only in a run that explains it, in the last ${ACTIVE_DAYS} UTC days`,
+    description: `Whether it is worth an alarm: true if it is broken, or flaky and failed on its own, not only in a run that explains it, in the last ${ACTIVE_DAYS} UTC days`,
     example: true,
   });
 

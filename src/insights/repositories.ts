@@ -28,7 +28,7 @@ const response = z.object({
         tests: count('Tests that ever ran on the default branch', 1_204),
         flaky_tests: count('Of these, flaky in one of their pipelines and CI jobs, and broken in none', 12),
         active_flaky_tests: count(
-          `Of the flaky ones, those that failed by themselves in the last ${ACTIVE_DAYS} UTC days; the others are calm`,
+          `Of the flaky ones, those that failed on their own in the last ${ACTIVE_DAYS} UTC days; the others are calm`,
           7,
         ),
         broken_tests: count('Of these, broken in one of their pipelines and CI jobs', 3),
@@ -74,7 +74,7 @@ function toJson(found: RepositoryOverview, now: number): Summary {
   };
 }
 
-/** @param days day on which flaky tests last failed by themselves, how many tests, day, … */
+/** @param days day on which flaky tests last failed on their own, how many tests, day, … */
 function activeAmong(days: readonly number[], now: number): number {
   const first = dayOf(activeSince(now));
   let active = 0;

@@ -136,7 +136,7 @@ export const SEARCH_FILTERS = {
   }),
   is_active: filter({
     ...enumParameter(['true', 'false'], {
-      description: `Only tests that are broken, or flaky and failed by themselves in the last ${ACTIVE_DAYS} UTC days; or all others. With \`health_status=flaky\`, \`false\` finds calm flaky tests.`,
+      description: `Only tests that are broken, or flaky and failed on their own in the last ${ACTIVE_DAYS} UTC days; or all others. With \`health_status=flaky\`, \`false\` finds calm flaky tests.`,
     }),
     isOfLeg: true,
     condition: (answer, { now }) => (answer === 'true' ? isActiveAt(now) : isCalmAt(now)),

@@ -36,7 +36,7 @@ export interface ShownIdentity extends Identity {
   /** When its first execution of each retained month finished; milliseconds since the epoch, in order. */
   firstExecutions: number[];
   health: Health;
-  /** When it last failed by itself (src/domain/activity.ts); milliseconds since the epoch, 0 for never. */
+  /** When it last failed on its own (src/domain/activity.ts); milliseconds since the epoch, 0 for never. */
   ownFailureAt: number;
   /** After every execution. */
   belief: BeliefAt;

@@ -13,7 +13,7 @@ const rowSchema = z.object({
   tests: z.coerce.number(),
   flaky: z.coerce.number(),
   broken: z.coerce.number(),
-  /** Of the flaky ones: day on which they last failed by themselves (days since the epoch), tests, day, … */
+  /** Of the flaky ones: day on which they last failed on their own (days since the epoch), tests, day, … */
   flaky_days: z.array(z.number()),
   quarantined: z.coerce.number(),
   recovered: z.coerce.number(),

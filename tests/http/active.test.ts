@@ -1,4 +1,4 @@
-/** A flaky test that has not failed by itself for four weeks is calm: still flaky, and no alarm. */
+/** A flaky test that has not failed on its own for four weeks is calm: still flaky, and no alarm. */
 import { describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
@@ -12,7 +12,7 @@ const failed: Pick<TestExecution, 'status' | 'failures'> = { status: 'failed', f
 const LINUX = { os: 'linux' };
 const WINDOWS = { os: 'windows' };
 
-/** Failed by themselves 40 days ago, and `shaky` 10 days ago, too; since then, an outage failed everything once. */
+/** Failed on their own 40 days ago, and `shaky` 10 days ago, too; since then, an outage failed everything once. */
 async function fill(fixture: InsightsFixture): Promise<void> {
   const day = (days: number, ...executions: TestExecution[]) => {
     const when = at(24 * days);
@@ -78,7 +78,7 @@ const counts = async () => {
 };
 
 describe('a calm flaky test', () => {
-  test('is found as flaky, and told from those that failed by themselves', async () => {
+  test('is found as flaky, and told from those that failed on their own', async () => {
     const flaky: [string, string, boolean][] = [
       ['calm', 'flaky', false],
       ['in a matrix', 'flaky', true],

@@ -39,9 +39,9 @@ test('a healthy test is said to pass only if it passed when it last ran', () => 
 test('a calm flaky test is said to be calm, and one that is only skipped to be judged by what was before', () => {
   const flaky = { ...NEVER, health_status: 'flaky' } as const;
   expect(inWords(flaky, NOW)).toBe(
-    'It has not failed by itself in the last 28 days, but has not passed often enough since to be called healthy.',
+    'It has not failed on its own in the last 28 days, but has not passed often enough since to be called healthy.',
   );
-  expect(inWords({ ...flaky, is_active: true }, NOW)).not.toContain('by itself');
+  expect(inWords({ ...flaky, is_active: true }, NOW)).not.toContain('on its own');
   const skipped = { ...flaky, skipped_since: '2026-10-01T12:00:00Z', last_conclusion: 'skipped' } as const;
   expect(inWords(skipped, NOW)).toBe('It is only skipped now, so that it is flaky is from before.');
 });

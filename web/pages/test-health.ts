@@ -39,7 +39,7 @@ export function inWords(test: Judged, now = Date.now()): string {
       return last === 'failed' ? `It keeps failing: ${share}.` : `${share}. It passed since, ${NOT_YET}`;
     case 'flaky':
       if (!test.is_active)
-        return `It has not failed by itself in the last ${CALM_DAYS} days, ${NOT_YET}${failed > 0 ? ` ${share}.` : ''}`;
+        return `It has not failed on its own in the last ${CALM_DAYS} days, ${NOT_YET}${failed > 0 ? ` ${share}.` : ''}`;
       if (flaky > 0)
         return `It passes and fails without a change to the code: ${formatShare(flaky)} of its executions were flaky in the last 30 days.`;
       return failed > 0

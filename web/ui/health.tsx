@@ -4,7 +4,7 @@ import type { TestDetails } from '../../src/insights/details.ts';
 
 export type Health = TestDetails['health_status'];
 
-/** A flaky test that has not failed by itself for weeks. */
+/** A flaky test that has not failed on its own for weeks. */
 const CALM = { shape: 'M2 8h12', colour: 'bg-raised text-soft', days: 28 satisfies typeof ACTIVE_DAYS };
 
 const SHAPES: Record<Health, string> = {
@@ -24,7 +24,7 @@ export function HealthBadge({ health, isActive = true }: { health: Health; isAct
   return (
     <span
       className={`inline-flex shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${isCalm ? CALM.colour : COLOURS[health]}`}
-      title={isCalm ? `Flaky, but it has not failed by itself in the last ${CALM.days} days` : undefined}
+      title={isCalm ? `Flaky, but it has not failed on its own in the last ${CALM.days} days` : undefined}
     >
       <svg
         viewBox="0 0 16 16"
