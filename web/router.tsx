@@ -121,7 +121,7 @@ const testsRoute = createRoute({
       pipeline: text(search.pipeline),
       job: text(search.job),
       axis: text(search.axis),
-      health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
+      health: oneOf(search.health, ['healthy', 'flaky', 'calm', 'broken']),
       quarantined: oneOf(search.quarantined, ['true', 'false']),
       sort: oneOf(search.sort, SORTS),
     }),

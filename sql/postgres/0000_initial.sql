@@ -466,6 +466,7 @@ CREATE TABLE "ci_insights"."suspects" (
 	"axes" text NOT NULL,
 	"health" text NOT NULL,
 	"confidence" smallint NOT NULL,
+	"own_failure_ms" bigint NOT NULL,
 	"before" text NOT NULL,
 	"after" text NOT NULL,
 	"recent" text NOT NULL,
@@ -496,6 +497,7 @@ CREATE TABLE "ci_insights"."repository_counts" (
 	"tests" integer DEFAULT 0 NOT NULL,
 	"flaky" integer DEFAULT 0 NOT NULL,
 	"broken" integer DEFAULT 0 NOT NULL,
+	"flaky_days" integer[] DEFAULT '{}' NOT NULL,
 	"newest_ms" bigint DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint

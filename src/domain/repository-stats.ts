@@ -23,6 +23,8 @@ export interface IdentityDays {
   days: DayCounts;
   /** Now. */
   health: Health;
+  /** When it last failed on its own (activity.ts); milliseconds since the epoch, 0 for never. */
+  ownFailureAt: number;
   /** Its changes, in order of time, at least since the first of the days that are counted; milliseconds since the epoch. */
   changes: readonly { at: number; before: Health }[];
 }
@@ -47,11 +49,14 @@ export interface TestCounts {
   tests: number;
   flaky: number;
   broken: number;
+  /** Of the flaky ones: UTC day on which they last failed on their own (days since the epoch), tests, day, … in order. */
+  flakyDays: number[];
 }
 
 /** Adds tests up, one by one. */
 export class RepositoryTotals {
-  readonly counts: TestCounts = { tests: 0, flaky: 0, broken: 0 };
+  readonly #counts = { tests: 0, flaky: 0, broken: 0 };
+  readonly #flakyDays = new Map<number, number>();
   readonly #days = new Map<number, DayTotals>();
 
   /** @param firstDay the first day to count; days since the epoch. Without it, every day that a test was counted on */
@@ -61,8 +66,9 @@ export class RepositoryTotals {
   add(identities: readonly IdentityDays[]): void {
     if (identities.length === 0) return;
     const now = worstHealth(identities.map(({ health }) => health));
-    this.counts.tests++;
-    if (now !== 'healthy') this.counts[now]++;
+    this.#counts.tests++;
+    if (now !== 'healthy') this.#counts[now]++;
+    if (now === 'flaky') this.#addFlaky(identities);
     for (const { days } of identities)
       forEachDay(days, (day, _, failures) => {
         if (failures > 0 && day >= this.firstDay) this.#at(day).failures += failures;
@@ -72,6 +78,16 @@ export class RepositoryTotals {
       const health = HEALTHS[mark - 1];
       if (health) this.#at(span.first + i).healths[health]++;
     }
+  }
+
+  #addFlaky(identities: readonly IdentityDays[]): void {
+    const flaky = identities.filter(({ health }) => health === 'flaky');
+    const day = dayOf(Math.max(...flaky.map(({ ownFailureAt }) => ownFailureAt)));
+    this.#flakyDays.set(day, (this.#flakyDays.get(day) ?? 0) + 1);
+  }
+
+  get counts(): TestCounts {
+    return { ...this.#counts, flakyDays: [...this.#flakyDays].sort(([one], [other]) => one - other).flat() };
   }
 
   /** Every day with a number other than zero, in order. */

@@ -2,6 +2,7 @@
  * Figures about one identity, for lists of tests: how sure its health is, and how much its failures cost. Counts cover the
  * days of every ratio (ratio-window.ts).
  */
+import { isActive } from './activity.ts';
 import type { Belief } from './belief.ts';
 import type { Position } from './execution.ts';
 import { type HealthConfidence, healthConfidence, LEVELS, type Level } from './health-confidence.ts';
@@ -14,6 +15,8 @@ export const IMPACT_FAILURES = [5, 20] as const;
 
 export interface TestMetrics extends HealthConfidence {
   health: Health;
+  /** Whether it is worth an alarm now. */
+  isActive: boolean;
   /** Null for a healthy test. */
   impact: Level | null;
   /** In 30 days, without skipped ones. */
@@ -25,18 +28,21 @@ export interface TestMetrics extends HealthConfidence {
 
 interface Judged {
   health: Health;
+  /** Milliseconds since the epoch; 0 for never. */
+  ownFailureAt: number;
   belief: { at: Position | null; belief: Belief };
 }
 
 export function metricsOf(
   summary: Pick<IdentitySummary, 'days' | 'lastFailureAt'>,
-  { health, belief }: Judged,
+  { health, ownFailureAt, belief }: Judged,
   now: number,
 ): TestMetrics {
   const { passed, failed: failures } = recentCounts([summary], now);
   return {
     health,
     ...healthConfidence(health, belief),
+    isActive: isActive({ health, ownFailureAt }, now),
     impact: health === 'healthy' ? null : levelOf(failures, IMPACT_FAILURES),
     executions: passed + failures,
     failures,

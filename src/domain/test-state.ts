@@ -18,6 +18,9 @@ import { monthOf } from './retention.ts';
 import { type Health, type Status, worstHealth } from './status.ts';
 import { DAY_MS, dayOf } from './time.ts';
 
+/** A test that was only skipped for so many days says so beside its health, which is from before. */
+export const SKIPPED_DAYS = 14;
+
 /**
  * Facts that are shown of the newest execution of a test, in the order in which statements list them. Empty where unknown.
  */
@@ -128,6 +131,24 @@ type Place = Pick<SummarisedExecution, 'finishedAt' | 'executionId'>;
 /** Whether an execution finished after another; of two at the same time, the one with the greater id. */
 export const isLater = (one: Place, other: Place): boolean =>
   one.finishedAt > other.finishedAt || (one.finishedAt === other.finishedAt && one.executionId > other.executionId);
+
+/**
+ * Since when a test is only skipped: when it last passed or failed, or first ran if it never did. Null if its newest
+ * execution is no skipped one from {@link SKIPPED_DAYS} days later, or more. Says nothing about days without executions.
+ */
+export function skippedSince(
+  identities: readonly { summary: IdentitySummary; firstExecutions: readonly number[] }[],
+): number | null {
+  const newest = newestOf(identities.map(({ summary }) => summary));
+  if (newest?.status !== 'skipped') return null;
+  const results = identities.flatMap(({ summary: { lastSuccessAt, lastFailureAt } }) => [
+    ...(lastSuccessAt === null ? [] : [lastSuccessAt]),
+    ...(lastFailureAt === null ? [] : [lastFailureAt]),
+  ]);
+  const since =
+    results.length > 0 ? Math.max(...results) : Math.min(...identities.flatMap((one) => one.firstExecutions));
+  return newest.finishedAt - since >= SKIPPED_DAYS * DAY_MS ? since : null;
+}
 
 /** The newest execution of several identities. */
 export function newestOf(summaries: Iterable<IdentitySummary>): SummarisedExecution | null {

@@ -2,6 +2,7 @@
  * The state of a test as it follows from everything that is retained of it, and from what its runs mean: what a rebuild
  * writes, and what `verify` compares the stored state with.
  */
+import { ownFailureOf } from '../domain/activity.ts';
 import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import { type BeliefCourse, shownChanges, shownHealth } from '../domain/belief-course.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
@@ -27,6 +28,8 @@ export interface DerivedIdentity extends Identity {
   summary: IdentitySummary;
   counts: IdentityCounts;
   health: Health;
+  /** See `ShownIdentity`. */
+  ownFailureAt: number;
   belief: BeliefAt;
   /** Undefined of one that has only passed. */
   suspect: Suspect | undefined;
@@ -75,6 +78,7 @@ export function deriveState(
       summary: summaryOf(executions, newest),
       counts: { ...countsOf(name, known), newest },
       health: shownHealth(belief.belief.status, isFlakyDetectionEnabled),
+      ownFailureAt: ownFailureOf(belief.belief),
       suspect: isSuspect(known) ? suspectOf(known, course, isFlakyDetectionEnabled) : undefined,
     });
     for (const change of shownChanges(course.changes, isFlakyDetectionEnabled))

@@ -5,7 +5,7 @@ import { NO_COUNTS, newestOfBoth } from '../domain/flat-counts.ts';
 import { RATIO_DAYS } from '../domain/ratio-window.ts';
 import type { Suspect } from '../domain/suspect.ts';
 import { identityKey, jobKey } from '../domain/test-identity.ts';
-import { executionsOf, healthOfTest, newestOf } from '../domain/test-state.ts';
+import { countedIdentities, executionsOf, healthOfTest, newestOf } from '../domain/test-state.ts';
 import { writeBelief } from '../postgres/belief-text.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { HealthChangeRecord } from '../postgres/health-changes.ts';
@@ -59,11 +59,13 @@ function identityDifferences(derived: DerivedIdentity, stored: StoredIdentity): 
 const described = ({
   summary,
   health,
+  ownFailureAt,
   belief,
   firstExecutions,
-}: Pick<StoredIdentity, 'summary' | 'health' | 'belief' | 'firstExecutions'>): string =>
+}: Pick<StoredIdentity, 'summary' | 'health' | 'ownFailureAt' | 'belief' | 'firstExecutions'>): string =>
   JSON.stringify([
     health,
+    ownFailureAt,
     firstExecutions,
     inOrderOfKeys({ ...summary, newest: summary.newest && inOrderOfKeys(summary.newest) }),
     writeBelief(belief),
@@ -107,8 +109,11 @@ export function foldDifferences(legs: readonly DerivedIdentity[], folds: readonl
       counts.map(({ summary }) => summary.days).reduce((sum, days) => newestOfBoth(sum, days, RATIO_DAYS), NO_COUNTS),
       String(newestOf(counts.map(({ summary }) => summary))?.executionId),
     ];
-    const is = JSON.stringify([healthOfTest(ofJob), ...counted(ofJob)]);
-    const was = JSON.stringify([fold.health, ...counted([fold])]);
+    const health = healthOfTest(ofJob);
+    const alike = countedIdentities(ofJob).filter((leg) => leg.health === health);
+    const ownFailureAt = Math.max(0, ...alike.map((leg) => leg.ownFailureAt));
+    const is = JSON.stringify([health, ownFailureAt, ...counted(ofJob)]);
+    const was = JSON.stringify([fold.health, fold.ownFailureAt, ...counted([fold])]);
     return is === was ? [] : [`the legs of ${identityKey(fold)} are ${is}, but stored as ${was}`];
   });
 }

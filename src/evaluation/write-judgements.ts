@@ -1,4 +1,5 @@
 /** Writes what a judgement found: suspects, runs, changes of health, and executions that count as flaky. */
+import { ownFailureOf } from '../domain/activity.ts';
 import { shownChanges, shownHealth } from '../domain/belief-course.ts';
 import { healthConfidence } from '../domain/health-confidence.ts';
 import { afterCourse, flakyChanges, type Suspect } from '../domain/suspect.ts';
@@ -116,7 +117,7 @@ export function recordOf(
 ): SuspectRecord {
   const health = hasRun ? shownHealth(suspect.after.belief.status, isFlakyDetectionEnabled) : 'healthy';
   const { confidence } = healthConfidence(health, suspect.after);
-  return { ...identityOf(identity), suspect, health, confidence };
+  return { ...identityOf(identity), suspect, health, confidence, ownFailureAt: ownFailureOf(suspect.after.belief) };
 }
 
 /**

@@ -1,5 +1,7 @@
 /** The explanation of a test as a document: its fields. They are only ever added. */
+
 import { z } from 'zod';
+import { ACTIVE_DAYS } from '../domain/activity.ts';
 import { axesSchema } from '../domain/axes.ts';
 import { CAUSES } from '../domain/belief-fold.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
@@ -52,6 +54,10 @@ const identity = z.object({
   job_name: z.string().meta({ example: 'unit' }),
   axes: axesOut,
   health_status: health,
+  is_active: z.boolean().meta({
+    description: `Whether it is worth an alarm: broken, or flaky and failed on its own in the last ${ACTIVE_DAYS} UTC days`,
+    example: true,
+  }),
   health_confidence: z
     .enum(LEVELS)
     .meta({ description: 'How sure the health is, by its probability', example: 'high' }),

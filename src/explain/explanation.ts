@@ -4,6 +4,7 @@
  */
 
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { isActive, ownFailureOf } from '../domain/activity.ts';
 import { axesOf } from '../domain/axes.ts';
 import { runKeyOf } from '../domain/execution.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
@@ -56,7 +57,7 @@ export async function explain(
     identities.length === 0 ? [] : deps.quarantines.ofTests(repository.id, [test.id]),
     whatFailsWith(clickhouse, options, identities, asOf ?? now),
   ]);
-  return documentOf({ test, asOf, identities, failsWith, recoveries: explainRecovery(options, identities, open) });
+  return documentOf({ test, asOf, now, identities, failsWith, recoveries: explainRecovery(options, identities, open) });
 }
 
 /** It covers the days up to that moment; null if the test did not fail in them. */
@@ -85,14 +86,14 @@ const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
   isSharded: clickhouse.isSharded,
 });
 
-interface Explained extends Pick<ExplanationInput, 'test' | 'asOf'> {
+interface Explained extends Pick<ExplanationInput, 'test' | 'asOf' | 'now'> {
   /** Newest first. */
   identities: readonly IdentityExplanation[];
   failsWith: FailsWith | null;
   recoveries: readonly RecoveryExplanation[];
 }
 
-function documentOf({ test, asOf, identities, failsWith, recoveries }: Explained): Explanation {
+function documentOf({ test, asOf, now, identities, failsWith, recoveries }: Explained): Explanation {
   const executions = identities.reduce((sum, one) => sum + one.executions.length, 0);
   return {
     test_id: test.id,
@@ -103,12 +104,16 @@ function documentOf({ test, asOf, identities, failsWith, recoveries }: Explained
     health_status: worstHealth(identities.filter((one) => one.isRecent).map((one) => one.health)),
     is_complete: executions < EXECUTIONS_MAX,
     fails_with: failsWith,
-    identities: identities.map((one) => identityOf(one, asOf)),
+    identities: identities.map((one) => identityOf(one, asOf, now)),
     quarantines: recoveries.map(recoveryDocument),
   };
 }
 
-function identityOf(one: IdentityExplanation, asOf: number | undefined): Explanation['identities'][number] {
+function identityOf(
+  one: IdentityExplanation,
+  asOf: number | undefined,
+  now: number,
+): Explanation['identities'][number] {
   const shown = (execution: ExplainedExecution) => executionOf(execution, asOf);
   const held = one.failures.filter(({ cause }) => cause === 'run');
   return {
@@ -116,6 +121,7 @@ function identityOf(one: IdentityExplanation, asOf: number | undefined): Explana
     job_name: one.jobName,
     axes: axesOf(one.axes),
     health_status: one.health,
+    is_active: isActive({ health: one.health, ownFailureAt: ownFailureOf(one.belief) }, asOf ?? now),
     health_confidence: one.confidence,
     health_probability: one.probability ?? 0,
     has_enough_runs: one.hasEnoughRuns,

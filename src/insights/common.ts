@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
+import { ACTIVE_DAYS } from '../domain/activity.ts';
 import { attachmentSchema } from '../domain/attachments.ts';
 import { axesSchema } from '../domain/axes.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
@@ -70,6 +71,12 @@ export const failuresByDayOut = () =>
   z.array(z.int()).meta({
     description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last`,
     example: [0, 2, 0, 1, 0, 0, 0, 9, 14, 0, 1, 0, 3, 1],
+  });
+
+export const isActiveOut = () =>
+  z.boolean().meta({
+    description: `Whether it is worth an alarm: true if it is broken, or flaky and failed on its own, not only in a run that explains it, in the last ${ACTIVE_DAYS} UTC days`,
+    example: true,
   });
 
 /** How sure a health is. */

@@ -1,13 +1,14 @@
 /** Everything about one test. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { isActive } from '../domain/activity.ts';
 import { axesOf } from '../domain/axes.ts';
 import { confidenceOfTest } from '../domain/health-confidence.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { recentCounts } from '../domain/ratio-window.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { legKey } from '../domain/test-identity.ts';
-import { countedIdentities, healthOfTest, newestOf } from '../domain/test-state.ts';
+import { countedIdentities, healthOfTest, newestOf, SKIPPED_DAYS, skippedSince } from '../domain/test-state.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import * as common from './common.ts';
@@ -15,16 +16,21 @@ import { latest } from './known-tests.ts';
 import { pullSchema, pullSummary } from './pull-summary.ts';
 
 const LEGS_MAX = 100;
+const skippedSinceOut = common.dateTimeOut.nullable().meta({
+  description: `When it last passed or failed, if it was only skipped in the ${SKIPPED_DAYS} days after that, or more: then its health is from before. Else null`,
+});
 const legOut = z
   .object({
     pipeline_name: common.pipelineNameOut,
     job_name: common.jobNameOut,
     axes: common.axesOut,
     health_status: z.enum(HEALTHS).meta({ example: 'broken' }),
+    is_active: common.isActiveOut(),
     executions: z.int().meta({ description: 'Passed and failed on the last 30 UTC days', example: 70 }),
     failed_executions: z.int().meta({ description: 'Failed in these days', example: 70 }),
     last_failure_at: common.lastFailureOut(),
     last_success_at: common.dateTimeOut.nullable(),
+    skipped_since: skippedSinceOut,
   })
   .meta({ id: 'TestLeg' });
 
@@ -37,8 +43,10 @@ const response = z.object({
   health_status: z
     .enum(HEALTHS)
     .meta({ description: 'The worst health among its pipelines and CI jobs', example: 'flaky' }),
+  is_active: common.isActiveOut(),
   ...common.confidenceFields,
   last_conclusion: z.enum(STATUSES).meta({ example: 'passed' }),
+  skipped_since: skippedSinceOut,
   failure_ratio: ratio.meta({
     description: 'Share of failures among the passed and failed executions of the last 30 UTC days, today included',
     example: 0.25,
@@ -94,8 +102,10 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           test_name: test.name,
           test_id: path.test_id,
           health_status: health,
+          is_active: countedIdentities(test.identities).some((one) => isActive(one, now)),
           ...common.confidenceJson(confidenceOfTest(health, beliefsOf(test.identities))),
           last_conclusion: newest?.status ?? 'skipped',
+          skipped_since: timeOrNull(skippedSince(test.identities)),
           failure_ratio: share(failed),
           flakiness_ratio: share(repository.flakyDetectionEnabled ? test.flakyCount : 0),
           success_ratio: conclusive === 0 ? 0 : 1 - share(failed),
@@ -120,9 +130,9 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
 /** The worst first: by health, then by the share that failed, then by name. */
 function legsOf({ legs }: KnownTest, now: number): z.input<typeof legOut>[] {
   return legs
-    .map(({ summary, ...leg }) => {
-      const { passed, failed } = recentCounts([summary], now);
-      return { leg, summary, failed, ran: passed + failed };
+    .map((leg) => {
+      const { passed, failed } = recentCounts([leg.summary], now);
+      return { leg, summary: leg.summary, failed, ran: passed + failed };
     })
     .sort(
       (one, other) =>
@@ -135,10 +145,12 @@ function legsOf({ legs }: KnownTest, now: number): z.input<typeof legOut>[] {
       job_name: leg.jobName,
       axes: axesOf(leg.axes),
       health_status: leg.health,
+      is_active: isActive(leg, now),
       executions: ran,
       failed_executions: failed,
       last_failure_at: timeOrNull(summary.lastFailureAt),
       last_success_at: timeOrNull(summary.lastSuccessAt),
+      skipped_since: timeOrNull(skippedSince([leg])),
     }));
 }
 

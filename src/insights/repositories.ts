@@ -1,9 +1,11 @@
 /** The repositories that a credential may read. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { ACTIVE_DAYS, activeSince } from '../domain/activity.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { firstDayOf, SERIES_DAYS, seriesStart } from '../domain/repository-stats.ts';
+import { dayOf } from '../domain/time.ts';
 import type { Grant } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, type PageRequest, publicUrlOf, readPage } from '../http/pages.ts';
@@ -25,6 +27,10 @@ const response = z.object({
         created_at: common.dateTimeOut.meta({ description: 'When something was first stored for it' }),
         tests: count('Tests that ever ran on the default branch', 1_204),
         flaky_tests: count('Of these, flaky in one of their pipelines and CI jobs, and broken in none', 12),
+        active_flaky_tests: count(
+          `Of the flaky ones, those that failed on their own in the last ${ACTIVE_DAYS} UTC days; the others are calm`,
+          7,
+        ),
         broken_tests: count('Of these, broken in one of their pipelines and CI jobs', 3),
         quarantined_tests: count('Tests with a quarantine, on whatever branch', 4),
         recovered_tests: count('Of these, with one that could be removed', 1),
@@ -57,6 +63,7 @@ function toJson(found: RepositoryOverview, now: number): Summary {
     created_at: formatMoment(found.created_ms),
     tests: found.tests,
     flaky_tests: found.flaky,
+    active_flaky_tests: activeAmong(found.flaky_days, now),
     broken_tests: found.broken,
     quarantined_tests: found.quarantined,
     recovered_tests: found.recovered,
@@ -65,6 +72,14 @@ function toJson(found: RepositoryOverview, now: number): Summary {
     last_upload_at: received === null ? null : formatMoment(received),
     ingest_lag_seconds: received === null ? null : Math.max(0, (stored ?? now) - received) / 1_000,
   };
+}
+
+/** @param days day on which flaky tests last failed on their own, how many tests, day, … */
+function activeAmong(days: readonly number[], now: number): number {
+  const first = dayOf(activeSince(now));
+  let active = 0;
+  for (let i = 0; i + 1 < days.length; i += 2) if ((days[i] ?? 0) >= first) active += days[i + 1] ?? 0;
+  return active;
 }
 
 const failuresOf = ({ failed_executions_by_day: days }: Summary): number => days.reduce((sum, day) => sum + day, 0);

@@ -4,6 +4,7 @@
  * which identities it means. Everything else iterates the entries.
  */
 import { not, type SQL } from 'drizzle-orm';
+import { ACTIVE_DAYS } from '../domain/activity.ts';
 import { globToLike, isGlob } from '../domain/glob.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
 import { testIdOf } from '../domain/identity.ts';
@@ -23,6 +24,8 @@ import {
   hasLegWhere,
   hasLevel,
   hasOpenQuarantine,
+  isActiveAt,
+  isCalmAt,
   isNamedNoneOf,
   isOneOf,
 } from '../postgres/identity-conditions.ts';
@@ -130,6 +133,13 @@ export const SEARCH_FILTERS = {
     isOfLeg: true,
     ...enumsParameter(HEALTHS, { description: 'All but these.', example: ['healthy'] }),
     condition: (healths) => hasHealth(except(HEALTHS, healths)),
+  }),
+  is_active: filter({
+    ...enumParameter(['true', 'false'], {
+      description: `Only tests that are broken, or flaky and failed on their own in the last ${ACTIVE_DAYS} UTC days; or all others. With \`health_status=flaky\`, \`false\` finds calm flaky tests.`,
+    }),
+    isOfLeg: true,
+    condition: (answer, { now }) => (answer === 'true' ? isActiveAt(now) : isCalmAt(now)),
   }),
   is_quarantined: filter({
     ...enumParameter(['true', 'false'], {

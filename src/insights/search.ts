@@ -62,6 +62,7 @@ export const isHeavy = (testNames: readonly string[]): boolean => costOf(testNam
 const metricsSchema = z
   .object({
     health_status: z.enum(HEALTHS).meta({ example: 'flaky' }),
+    is_active: common.isActiveOut(),
     ...common.confidenceFields,
     failed_executions_impact: z
       .enum(LEVELS)
@@ -97,6 +98,7 @@ const toJson = ({ test_id, name, pipeline_name, job_name, metrics, days }: Found
   job_name,
   metrics: {
     health_status: metrics.health,
+    is_active: metrics.isActive,
     ...common.confidenceJson(metrics),
     failed_executions_impact: metrics.impact,
     executions: metrics.executions,

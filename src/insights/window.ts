@@ -10,6 +10,7 @@ export const windowParameters = () => ({
   }),
   end: momentParameter({
     description: 'End of the window, exclusive; defaults to a day after `start` if only that is given, else to now.',
+    example: '2026-11-21T10:00:00Z',
   }),
 });
 

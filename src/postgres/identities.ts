@@ -33,7 +33,11 @@ export interface ShownIdentity extends Identity {
   /** Whether another row stands for it in lists, whose axes are {@link ALL_LEGS}. */
   isFolded: boolean;
   summary: IdentitySummary;
+  /** When its first execution of each retained month finished; milliseconds since the epoch, in order. */
+  firstExecutions: number[];
   health: Health;
+  /** When it last failed on its own (src/domain/activity.ts); milliseconds since the epoch, 0 for never. */
+  ownFailureAt: number;
   /** After every execution. */
   belief: BeliefAt;
 }
@@ -41,8 +45,6 @@ export interface ShownIdentity extends Identity {
 /** With what only the evaluation needs. */
 export interface StoredIdentity extends ShownIdentity {
   passes: CountedPasses;
-  /** When its first execution of each retained month finished; milliseconds since the epoch, in order. */
-  firstExecutions: number[];
 }
 
 /** The columns of an identity and its suspect, of tables with these names: {@link withSuspects}. */
@@ -56,7 +58,8 @@ export const identityColumns = sql.raw(
     .join(', ')
     .split(', ')
     .map((column) => `identities.${column}`)
-    .join(', ')}, coalesce(suspects.health, 'healthy') as health, coalesce(suspects.after, '') as belief`,
+    .join(', ')}, coalesce(suspects.health, 'healthy') as health, coalesce(suspects.after, '') as belief,
+    coalesce(suspects.own_failure_ms, 0)::float8 as own_failure_ms`,
 );
 
 /** Most identities have no suspect. */
@@ -85,6 +88,7 @@ export const identityRow = z.object({
   pass_place: z.string(),
   health: z.enum(HEALTHS),
   belief: z.string(),
+  own_failure_ms: z.number(),
 });
 type IdentityRow = z.infer<typeof identityRow>;
 
@@ -100,6 +104,7 @@ export function identityOf(row: IdentityRow): StoredIdentity {
     axes: row.axes,
     isFolded: row.is_folded,
     health: row.health,
+    ownFailureAt: row.own_failure_ms,
     // Only a suspect's is stored.
     belief: (row.belief === '' ? undefined : readBelief(row.belief)) ?? beliefOfPasses(passes) ?? unknownBelief(),
     passes,

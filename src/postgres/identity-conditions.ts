@@ -3,6 +3,7 @@
  * mean.
  */
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
+import { activeSince } from '../domain/activity.ts';
 import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
@@ -23,6 +24,13 @@ export function hasHealth(healths: readonly Health[]): SQL {
   // The same condition as in the index of unhealthy tests.
   return sql`(${isOneOf(suspects.health, healths)} and ${suspects.health} <> 'healthy')`;
 }
+
+/** The same as `isActive` (src/domain/activity.ts) of an identity that is unhealthy, which the index of those finds. */
+export const isActiveAt = (now: number): SQL => sql`(${suspects.health} <> 'healthy'
+  and (${suspects.health} = 'broken' or ${suspects.ownFailureMs} >= ${activeSince(now)}::bigint))`;
+
+export const isCalmAt = (now: number): SQL => sql`(${suspects.health} is null or ${suspects.health} = 'healthy'
+  or (${suspects.health} = 'flaky' and ${suspects.ownFailureMs} < ${activeSince(now)}::bigint))`;
 
 export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (
   select from ${quarantines} where quarantines.repository_id = ${repositoryId}

@@ -16,6 +16,7 @@ const PAGE_ROWS = 5_000;
 const row = z.object({
   test_id: z.string(),
   health: z.enum(HEALTHS),
+  own_failure_ms: z.number(),
   day: z.number(),
   day_passed: z.number(),
   day_failed: z.number(),
@@ -71,9 +72,10 @@ export async function visitIdentityDays(
   if (ofTest.length > 0) visit(ofTest);
 }
 
-const daysOf = ({ health, changes, ...counted }: z.infer<typeof row>): IdentityDays => ({
+const daysOf = ({ health, own_failure_ms: ownFailureAt, changes, ...counted }: z.infer<typeof row>): IdentityDays => ({
   days: daysOfIdentity(counted),
   health,
+  ownFailureAt,
   changes: changes?.map(([at, before]) => ({ at, before })) ?? [],
 });
 
@@ -86,7 +88,8 @@ const changeOrder = (table: string): SQL =>
  * statement: so they agree with its health.
  */
 export const daysStatement = (repositoryId: string, { selection, since }: AskedDays): SQL => sql`
-  select identities.test_id, coalesce(suspects.health, 'healthy') as health, identities.day, identities.day_passed,
+  select identities.test_id, coalesce(suspects.health, 'healthy') as health,
+    coalesce(suspects.own_failure_ms, 0)::float8 as own_failure_ms, identities.day, identities.day_passed,
     identities.day_failed, identities.days, case when suspects.health is null then null else (
       select json_agg(json_build_array(changes.at_ms, changes.before) order by ${changeOrder('changes')})
       from ${healthChanges} as changes

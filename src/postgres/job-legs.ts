@@ -129,12 +129,13 @@ export async function foldHealths(tx: Executor, repositoryId: string, testIds: r
           select from recent where recent.test_id = known.test_id and recent.pipeline_name = known.pipeline_name
             and recent.job_name = known.job_name)
     )
-    insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, before, after, recent)
+    insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, own_failure_ms,
+      before, after, recent)
     select distinct on (test_id, pipeline_name, job_name) repository_id, test_id, pipeline_name, job_name, ${ALL_LEGS},
-      health, confidence, '', after, ''
+      health, confidence, max(own_failure_ms) over (partition by test_id, pipeline_name, job_name, health), '', after, ''
     from recent
     order by test_id, pipeline_name, job_name, array_position(array['broken', 'flaky', 'healthy'], health),
       confidence desc, axes
     on conflict (repository_id, test_id, pipeline_name, job_name, axes) do update set health = excluded.health,
-      confidence = excluded.confidence, after = excluded.after`);
+      confidence = excluded.confidence, own_failure_ms = excluded.own_failure_ms, after = excluded.after`);
 }

@@ -13,6 +13,8 @@ const rowSchema = z.object({
   tests: z.coerce.number(),
   flaky: z.coerce.number(),
   broken: z.coerce.number(),
+  /** Of the flaky ones: day on which they last failed on their own (days since the epoch), tests, day, … */
+  flaky_days: z.array(z.number()),
   quarantined: z.coerce.number(),
   recovered: z.coerce.number(),
   /** Failed executions by day (days since the epoch), on those with any. */
@@ -74,6 +76,7 @@ const overviewStatement = (isListed: SQL, firstDay: number): SQL => sql`
   )
   select id, owner, name, default_branch, ${ms(sql`created_at`)} as created_ms,
     coalesce(tests, 0) as tests, coalesce(flaky, 0) as flaky, coalesce(broken, 0) as broken,
+    coalesce(flaky_days, '{}') as flaky_days,
     coalesce(failed.days, '[]') as failures, coalesce(counts.newest_ms, 0) as newest_ms,
     coalesce(quarantined, 0) as quarantined, coalesce(recovered, 0) as recovered,
     ${ms(sql`newest.received_at`)} as received_ms, ${ms(sql`newest.stored_at`)} as stored_ms

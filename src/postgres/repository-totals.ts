@@ -77,8 +77,8 @@ export interface KeptCounts {
 
 export async function readCounts(tx: Executor, repositoryId: string): Promise<KeptCounts> {
   const [row] = await tx.select().from(repositoryCounts).where(eq(repositoryCounts.repositoryId, repositoryId));
-  const { tests = 0, flaky = 0, broken = 0, newestMs: newestAt = 0 } = row ?? {};
-  return { tests: { tests, flaky, broken }, newestAt };
+  const { tests = 0, flaky = 0, broken = 0, flakyDays = [], newestMs: newestAt = 0 } = row ?? {};
+  return { tests: { tests, flaky, broken, flakyDays }, newestAt };
 }
 
 /** By day, from one on; days since the epoch. Those that are missing are zero. */

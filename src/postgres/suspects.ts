@@ -22,6 +22,8 @@ export interface SuspectRecord extends IdentifiedSuspect {
   health: Health;
   /** For lists. */
   confidence: Level;
+  /** Milliseconds since the epoch; 0 for never. */
+  ownFailureAt: number;
 }
 
 const row = z
@@ -84,16 +86,17 @@ export async function writeSuspects(
   for (let from = 0; from < records.length; from += ROWS_PER_STATEMENT) {
     const some = records.slice(from, from + ROWS_PER_STATEMENT);
     await tx.execute(sql`
-      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, before, after,
-        recent)
+      insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, own_failure_ms,
+        before, after, recent)
       select ${repositoryId}, * from unnest(${identityKeys(some)},
         ${plainColumn(some.map(({ health }) => health))}::text[],
         ${plainColumn(some.map(({ confidence }) => levelRank(confidence)))}::smallint[],
+        ${plainColumn(some.map(({ ownFailureAt }) => ownFailureAt))}::bigint[],
         ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.before)))},
         ${lineColumn(some.map(({ suspect }) => writeBelief(suspect.after)))},
         ${lineColumn(some.map(({ suspect }) => writeRecent(suspect)))})
       on conflict (repository_id, test_id, pipeline_name, job_name, axes) do update set health = excluded.health,
-        confidence = excluded.confidence, before = excluded.before, after = excluded.after, recent = excluded.recent`);
+        confidence = excluded.confidence, own_failure_ms = excluded.own_failure_ms, before = excluded.before, after = excluded.after, recent = excluded.recent`);
   }
 }
 

@@ -17,10 +17,12 @@ describe('details', () => {
       test_name: NAME,
       test_id: testIdOf(insights.fixture.id, NAME),
       health_status: 'flaky',
+      is_active: true,
       health_confidence: 'medium',
       health_probability: 0.899,
       has_enough_runs: true,
       last_conclusion: 'skipped',
+      skipped_since: null,
       failure_ratio: 0.5,
       flakiness_ratio: 0.5,
       success_ratio: 0.5,
@@ -42,11 +44,11 @@ describe('details', () => {
       test_function_name: null,
       legs: [
         {
-          ...{ pipeline_name: 'CI', job_name: 'unit', axes: {}, health_status: 'flaky' },
+          ...{ pipeline_name: 'CI', job_name: 'unit', axes: {}, health_status: 'flaky', is_active: true, skipped_since: null },
           ...{ executions: 4, failed_executions: 2, last_failure_at: iso(at(30)), last_success_at: iso(at(5)) },
         },
         {
-          ...{ pipeline_name: 'CI', job_name: 'e2e', axes: {}, health_status: 'healthy' },
+          ...{ pipeline_name: 'CI', job_name: 'e2e', axes: {}, health_status: 'healthy', is_active: false, skipped_since: null },
           ...{ executions: 0, failed_executions: 0, last_failure_at: null, last_success_at: null },
         },
       ],

@@ -314,6 +314,7 @@ describe('metrics', () => {
         'broken',
         {
           health_status: 'broken',
+          is_active: true,
           health_confidence: 'medium',
           health_probability: expect.any(Number),
           has_enough_runs: true,
@@ -328,6 +329,7 @@ describe('metrics', () => {
         'flaky',
         {
           health_status: 'flaky',
+          is_active: true,
           health_confidence: 'high',
           health_probability: expect.any(Number),
           has_enough_runs: true,
@@ -342,6 +344,7 @@ describe('metrics', () => {
         'healthy',
         {
           health_status: 'healthy',
+          is_active: false,
           health_confidence: 'medium',
           health_probability: expect.any(Number),
           has_enough_runs: true,

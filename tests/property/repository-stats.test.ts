@@ -65,6 +65,7 @@ const repository = fc.array(fc.array(history, { minLength: 1, maxLength: 3 }), {
 const identityOf = ({ executions, changes: all }: History): IdentityDays => ({
   days: summaryOfAll(executions).days,
   health: all.at(-1)?.after ?? 'healthy',
+  ownFailureAt: 0,
   changes: all,
 });
 
@@ -114,7 +115,7 @@ test('the failures of one identity are those of a repository that has no other',
     fc.property(fc.array(execution, { maxLength: 12 }), (executions) => {
       const { days } = summaryOfAll(executions);
       const alone = new RepositoryTotals();
-      alone.add([{ days, health: 'flaky', changes: [] }]);
+      alone.add([{ days, health: 'flaky', ownFailureAt: 0, changes: [] }]);
       expect(failuresByDay(days, NOW)).toEqual(seriesOf(alone.days, NOW).map(({ failures }) => failures));
     }),
   );
@@ -138,7 +139,10 @@ test('a series counts the same from its first day on as from the beginning', () 
 
 test('a test that stops running leaves after two weeks', () => {
   const last = Math.floor(NOW / DAY) - 20;
-  const days = seriesOf(totalsOf([[{ days: dayCounts([[last, 1, 0]]), health: 'broken', changes: [] }]]).days, NOW);
+  const days = seriesOf(
+    totalsOf([[{ days: dayCounts([[last, 1, 0]]), health: 'broken', ownFailureAt: 0, changes: [] }]]).days,
+    NOW,
+  );
   expect(days.map(({ healths }) => healths.broken)).toEqual([
     ...Array.from({ length: 7 }, () => 1),
     ...Array.from({ length: 7 }, () => 0),

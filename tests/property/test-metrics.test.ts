@@ -19,7 +19,11 @@ const belief = { at: null, belief: newBelief() };
 test('only an unhealthy test has an impact, and its share of failures is from nothing to everything', () => {
   fc.assert(
     fc.property(days, health, (of, is) => {
-      const metrics = metricsOf({ days: dayCounts(of), lastFailureAt: null }, { health: is, belief }, NOW);
+      const metrics = metricsOf(
+        { days: dayCounts(of), lastFailureAt: null },
+        { health: is, ownFailureAt: 0, belief },
+        NOW,
+      );
       expect(metrics.impact === null).toBe(is === 'healthy');
       expect(metrics.failures).toBeLessThanOrEqual(metrics.executions);
       expect(failedPpm(metrics)).toBeGreaterThanOrEqual(0);
@@ -31,10 +35,14 @@ test('only an unhealthy test has an impact, and its share of failures is from no
 test('more failures never lower the impact', () => {
   fc.assert(
     fc.property(days, health, fc.nat({ max: 50 }), fc.nat({ max: 50 }), (of, is, passed, failed) => {
-      const before = metricsOf({ days: dayCounts(of), lastFailureAt: null }, { health: is, belief }, NOW);
+      const before = metricsOf(
+        { days: dayCounts(of), lastFailureAt: null },
+        { health: is, ownFailureAt: 0, belief },
+        NOW,
+      );
       const after = metricsOf(
         { days: dayCounts([...of, [31, passed, failed]]), lastFailureAt: null },
-        { health: is, belief },
+        { health: is, ownFailureAt: 0, belief },
         NOW,
       );
       expect(levelRank(after.impact)).toBeGreaterThanOrEqual(levelRank(before.impact));
@@ -47,7 +55,7 @@ test('counts cover the last 30 UTC days, whenever the test last ran', () => {
     fc.property(days, health, fc.nat({ max: 60 }), (of, is, today) => {
       const { executions, failures } = metricsOf(
         { days: dayCounts(of), lastFailureAt: null },
-        { health: is, belief },
+        { health: is, ownFailureAt: 0, belief },
         today * DAY_MS,
       );
       const recent = of.filter(([day]) => day > today - 30 && day <= today);

@@ -33,6 +33,8 @@ export interface Rules {
   /** Called before verdicts are asked for; `now` never goes back. */
   settle(now: number): void;
   health(identity: number): Health;
+  /** Whether a flaky test is worth an alarm at `now`. Rules without this distinction leave it out. */
+  isActive?(identity: number, now: number): boolean;
   /** Whether the test would be quarantined automatically now as flaky. */
   isQuarantined(identity: number): boolean;
 }

@@ -21,6 +21,9 @@ export interface RealScores {
   flakyRight: Share;
   /** And of those that did, how many were called flaky. */
   flakyKnown: Share;
+  /** The same, of those that are flaky and active: undefined for rules that do not tell them from calm ones. */
+  activeRight: Share | undefined;
+  activeKnown: Share | undefined;
   /**
    * The bound for any rule: how many of those that did had run within the two weeks before, and how many had done so
    * before.
@@ -37,11 +40,13 @@ export interface RealScores {
   wrongRecoveries: Share;
 }
 
-export function scoreReal(history: RealHistory, { afterRun, atEndOfDay }: Verdicts): RealScores {
+export function scoreReal(history: RealHistory, { afterRun, atEndOfDay, calm }: Verdicts): RealScores {
   const contradictions = contradictionsOf(history);
   const scores: RealScores = {
     flakyRight: { right: 0, of: 0 },
     flakyKnown: { right: 0, of: 0 },
+    activeRight: calm && { right: 0, of: 0 },
+    activeKnown: calm && { right: 0, of: 0 },
     flakySeen: { right: 0, of: 0 },
     flakyBefore: { right: 0, of: 0 },
     brokenRight: { right: 0, of: 0 },
@@ -64,7 +69,9 @@ export function scoreReal(history: RealHistory, { afterRun, atEndOfDay }: Verdic
       for (let i = 0; i < run.identities.length; i++) follow(courses, run, run.identities[i] as number, said, scores);
     }
     const now = (day + 1) * DAY_MS;
-    if (now <= end) askOfDay(history, atEndOfDay.get(day) ?? new Map(), courses, contradictions, now, scores);
+    if (now > end) continue;
+    const said = { notHealthy: atEndOfDay.get(day) ?? new Map(), calm: calm?.get(day) ?? new Set() };
+    askOfDay(history, said, courses, contradictions, now, scores);
   }
   for (const [identity, { recoveries }] of courses.entries())
     for (const at of recoveries) {
@@ -133,33 +140,36 @@ function follow(
 
 function askOfDay(
   { identities }: RealHistory,
-  said: NotHealthy,
+  said: { notHealthy: NotHealthy; calm: ReadonlySet<number> },
   courses: readonly Course[],
   contradictions: ReadonlyMap<string, readonly number[]>,
   now: number,
   scores: RealScores,
 ): void {
   const flaky = new Set<string>();
+  const active = new Set<string>();
   const seen = new Set<string>();
   for (const [identity, { test }] of identities.entries()) {
     const course = courses[identity] as Course;
     if (course.ranAt <= now - RECENT_MS) continue;
     seen.add(test);
-    if (saidOf(said, identity) === 'flaky') flaky.add(test);
+    if (saidOf(said.notHealthy, identity) !== 'flaky') continue;
+    flaky.add(test);
+    if (!said.calm.has(identity)) active.add(test);
   }
   const willBe = (test: string): boolean =>
     contradictions.get(test)?.some((at) => at >= now && at < now + AHEAD_MS) ?? false;
-  for (const test of flaky) {
-    scores.flakyRight.of++;
-    if (willBe(test)) scores.flakyRight.right++;
-  }
-  const count = (share: Share, isRight: boolean): void => {
+  const count = (share: Share | undefined, isRight: boolean): void => {
+    if (!share) return;
     share.of++;
     if (isRight) share.right++;
   };
+  for (const test of flaky) count(scores.flakyRight, willBe(test));
+  for (const test of active) count(scores.activeRight, willBe(test));
   for (const [test, moments] of contradictions) {
     if (!willBe(test)) continue;
     count(scores.flakyKnown, flaky.has(test));
+    count(scores.activeKnown, active.has(test));
     count(scores.flakySeen, seen.has(test));
     count(
       scores.flakyBefore,

@@ -14,6 +14,8 @@ export interface Verdicts {
   afterRun: NotHealthy[];
   /** By day since 1970: of every identity. */
   atEndOfDay: Map<number, NotHealthy>;
+  /** By day since 1970: flaky identities that are calm. Undefined where no one says so. */
+  calm?: Map<number, ReadonlySet<number>>;
 }
 
 export const saidOf = (said: NotHealthy, identity: number): Health => said.get(identity) ?? 'healthy';
@@ -37,7 +39,14 @@ export function verdictsOf(history: RealHistory, rules: Rules): Verdicts {
       verdicts.afterRun.push(saidOfThese(run.identities));
     }
     rules.settle((day + 1) * DAY_MS);
-    verdicts.atEndOfDay.set(day, saidOfThese(all));
+    const said = saidOfThese(all);
+    verdicts.atEndOfDay.set(day, said);
+    if (!rules.isActive) continue;
+    verdicts.calm ??= new Map();
+    verdicts.calm.set(
+      day,
+      new Set(all.filter((one) => said.get(one) === 'flaky' && !rules.isActive?.(one, (day + 1) * DAY_MS))),
+    );
   }
   return verdicts;
 }

@@ -33,10 +33,12 @@ if (file === undefined || !(days >= 1)) {
   process.stderr.write('Name a file of results: bun run replay results.tsv.gz. --days takes a number from 1 on.\n');
   process.exit(2);
 }
-const share = ({ right, of }: Share): string => (of === 0 ? '-' : (right / of).toFixed(2));
+const share = ({ right, of }: Share = { right: 0, of: 0 }): string => (of === 0 ? '-' : (right / of).toFixed(2));
 const COLUMNS: readonly (readonly [string, (scores: RealScores) => string])[] = [
   ['flaky: right', ({ flakyRight }) => share(flakyRight)],
   ['known', ({ flakyKnown }) => share(flakyKnown)],
+  ['active: right', ({ activeRight }) => share(activeRight)],
+  ['known', ({ activeKnown }) => share(activeKnown)],
   ['said broken: the next run fails', ({ brokenRight }) => share(brokenRight)],
   ['said after, of all failures', ({ brokenSaid }) => share(brokenSaid)],
   ['clean steps named', ({ steps }) => `${steps.right} of ${steps.of}`],

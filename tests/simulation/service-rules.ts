@@ -1,4 +1,5 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
+import { isActive, ownFailureOf } from '../../src/domain/activity.ts';
 import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
 import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
@@ -75,6 +76,11 @@ export class ServiceRules implements Rules {
   health(identity: number): Health {
     const said = this.#options.levels === HEALTH_LEVELS ? this.beliefs : this.#said;
     return said.get(identity)?.status ?? 'healthy';
+  }
+
+  isActive(identity: number, now: number): boolean {
+    const belief = this.beliefs.get(identity);
+    return belief !== undefined && isActive({ health: belief.status, ownFailureAt: ownFailureOf(belief) }, now);
   }
 
   isQuarantined(identity: number): boolean {

@@ -39,7 +39,10 @@ function countsOf(number: number, all: readonly TalliedExecution[]): IdentityCou
 }
 
 /** The state that is read once all executions are added. */
-function storedOf(number: number, all: readonly TalliedExecution[]): Omit<StoredIdentity, 'belief' | 'health'> {
+function storedOf(
+  number: number,
+  all: readonly TalliedExecution[],
+): Omit<StoredIdentity, 'belief' | 'health' | 'ownFailureAt'> {
   const { passes } = countsOf(number, all);
   const months = Map.groupBy(all, ({ finishedAt }) => monthOf(finishedAt));
   const firstExecutions = [...months.values()]

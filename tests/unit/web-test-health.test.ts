@@ -11,6 +11,8 @@ import { effectInWords } from '../../web/ui/effect-words.ts';
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const HEALTHY = {
   health_status: 'healthy',
+  is_active: false,
+  skipped_since: null,
   health_probability: 0.983,
   health_confidence: 'medium',
   has_enough_runs: true,
@@ -34,6 +36,16 @@ test('a healthy test is said to pass only if it passed when it last ran', () => 
   );
 });
 
+test('a calm flaky test is said to be calm, and one that is only skipped to be judged by what was before', () => {
+  const flaky = { ...NEVER, health_status: 'flaky' } as const;
+  expect(inWords(flaky, NOW)).toBe(
+    'It has not failed on its own in the last 28 days, but has not passed often enough since to be called healthy.',
+  );
+  expect(inWords({ ...flaky, is_active: true }, NOW)).not.toContain('on its own');
+  const skipped = { ...flaky, skipped_since: '2026-10-01T12:00:00Z', last_conclusion: 'skipped' } as const;
+  expect(inWords(skipped, NOW)).toBe('It is only skipped now, so that it is flaky is from before.');
+});
+
 test('what is not known yet is said of the health that is shown', () => {
   expect(howSure({ ...HEALTHY, health_probability: 0.803, has_enough_runs: false })).toBe(
     'Its results are not enough to be sure: the probability that it is healthy is 80.3%.',
@@ -48,6 +60,8 @@ test('what is not known yet is said of the health that is shown', () => {
 const figures = fc
   .record({
     health_status: fc.constantFrom(...HEALTHS),
+    is_active: fc.boolean(),
+    skipped_since: fc.option(fc.constant('2026-10-01T12:00:00Z')),
     health_probability: fc.option(fc.integer({ min: 0, max: 1_000 }).map((one) => one / 1_000)),
     health_confidence: fc.constantFrom(...LEVELS),
     has_enough_runs: fc.boolean(),

@@ -115,7 +115,7 @@ function Cells({ one }: { one: Repository }) {
       <Count value={one.tests} colour="" className={WIDE} />
       <Count value={one.tests - one.flaky_tests - one.broken_tests} colour="text-healthy" className={WIDE} />
       <Count value={one.broken_tests} colour="text-broken" />
-      <Count value={one.flaky_tests} colour="text-flaky" />
+      <Flaky active={one.active_flaky_tests} calm={one.flaky_tests - one.active_flaky_tests} />
       <div role="cell" className="max-sm:hidden">
         <FailuresByDay days={one.failed_executions_by_day} className="h-7 w-full" />
       </div>
@@ -150,6 +150,14 @@ const Count = ({ value, colour, className = '' }: CountProps) => (
     className={`text-right tabular-nums ${value === 0 ? 'text-soft' : `font-medium ${colour}`} ${className}`}
   >
     {formatCount(value)}
+  </div>
+);
+
+/** Calm ones are no alarm. */
+const Flaky = ({ active, calm }: { active: number; calm: number }) => (
+  <div role="cell" className="text-right tabular-nums">
+    <span className={active === 0 ? 'text-soft' : 'font-medium text-flaky'}>{formatCount(active)}</span>
+    {calm > 0 && <span className="block text-xs whitespace-nowrap text-soft">{formatCount(calm)} calm</span>}
   </div>
 );
 

@@ -1,4 +1,5 @@
 /** The health of a test in words. No sentence says what a figure beside it denies. */
+import type { ACTIVE_DAYS } from '../../src/domain/activity.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import { formatProbability, formatShare } from '../ui/format.ts';
 import { daysUpTo } from '../ui/utc.ts';
@@ -6,6 +7,8 @@ import { daysUpTo } from '../ui/utc.ts';
 type Judged = Pick<
   TestDetails,
   | 'health_status'
+  | 'is_active'
+  | 'skipped_since'
   | 'health_probability'
   | 'health_confidence'
   | 'has_enough_runs'
@@ -18,18 +21,25 @@ type Judged = Pick<
 
 /** The days of shares. */
 const DAYS = 30;
+/** Without a failure of its own, a flaky test is calm. */
+const CALM_DAYS = 28 satisfies typeof ACTIVE_DAYS;
 const NOT_YET = 'but has not passed often enough since to be called healthy.';
 
 /** Explains the health of a test. The shares are of the last 30 days; a test may have been judged by older executions. */
 export function inWords(test: Judged, now = Date.now()): string {
   const { health_status: health, failure_ratio: failed, flakiness_ratio: flaky, last_conclusion: last } = test;
-  if (failed + test.success_ratio === 0) return 'It has neither passed nor failed in the last 30 days.';
+  const isSkipped = test.skipped_since !== null;
+  if (!isSkipped && failed + test.success_ratio === 0) return 'It has neither passed nor failed in the last 30 days.';
   const share = `${formatShare(failed)} of its executions failed in the last 30 days`;
+  if (isSkipped)
+    return `It is only skipped now, so that it is ${health} is from before${failed > 0 ? `: ${share}` : ''}.`;
   switch (health) {
     case 'broken':
       if (failed === 0) return `${withoutFailure(test, now)}, ${NOT_YET}`;
       return last === 'failed' ? `It keeps failing: ${share}.` : `${share}. It passed since, ${NOT_YET}`;
     case 'flaky':
+      if (!test.is_active)
+        return `It has not failed on its own in the last ${CALM_DAYS} days, ${NOT_YET}${failed > 0 ? ` ${share}.` : ''}`;
       if (flaky > 0)
         return `It passes and fails without a change to the code: ${formatShare(flaky)} of its executions were flaky in the last 30 days.`;
       return failed > 0

@@ -60,7 +60,7 @@ function Judged({ path, identity }: { path: TestPath; identity: Identity }) {
   return (
     <div className="border-b border-line px-4 py-3 last:border-0">
       <h3 className="flex flex-wrap items-center gap-2 font-medium">
-        {identity.pipeline_name} · {placeOf(identity)} <HealthBadge health={health} />
+        {identity.pipeline_name} · {placeOf(identity)} <HealthBadge health={health} isActive={identity.is_active} />
         {!identity.is_recent && <span className="font-normal text-soft">no longer runs, so it does not count</span>}
       </h3>
       <p className="mt-1 text-soft">{reasonInWords(identity)}</p>

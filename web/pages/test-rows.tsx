@@ -76,7 +76,7 @@ function Cells({ path, test, onFilter }: CellsProps) {
   return (
     <>
       <div role="cell" className="flex min-w-0 items-center gap-2 max-md:order-2">
-        <HealthBadge health={health} />
+        <HealthBadge health={health} isActive={test.metrics.is_active} />
         <span className="truncate text-xs text-soft md:hidden">
           {test.pipeline_name} · {test.job_name}
         </span>

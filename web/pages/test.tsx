@@ -76,8 +76,13 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
         <div className="mt-1 flex flex-wrap items-start gap-3">
           <h1 className="min-w-0 text-lg font-semibold break-words">{test.test_name}</h1>
           <span className="pt-1">
-            <HealthBadge health={test.health_status} />
+            <HealthBadge health={test.health_status} isActive={test.is_active} />
           </span>
+          {test.skipped_since !== null && (
+            <span className="pt-1 text-soft">
+              skipped since <Time at={test.skipped_since} />
+            </span>
+          )}
         </div>
         <p className="mt-1 text-soft">
           {inWords(test)} {howSure(test)}

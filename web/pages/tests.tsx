@@ -25,6 +25,7 @@ const HEALTHS = [
   [undefined, 'Every health'],
   ['broken', 'Broken'],
   ['flaky', 'Flaky'],
+  ['calm', 'Flaky, but calm'],
   ['healthy', 'Healthy'],
 ] as const;
 const QUARANTINED = [
@@ -45,7 +46,8 @@ export function Tests() {
       pipeline_name: pipeline,
       job_name: job,
       axis,
-      health_status: health,
+      health_status: health === 'calm' ? 'flaky' : health,
+      is_active: health === 'flaky' ? 'true' : health === 'calm' ? 'false' : undefined,
       is_quarantined: quarantined,
       sort,
     }),

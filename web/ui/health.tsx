@@ -1,7 +1,11 @@
 /** The health of a test: a word, a colour and a shape, so that no one of them is needed. */
+import type { ACTIVE_DAYS } from '../../src/domain/activity.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 
 export type Health = TestDetails['health_status'];
+
+/** A flaky test that has not failed on its own for weeks. */
+const CALM = { shape: 'M2 8h12', colour: 'bg-raised text-soft', days: 28 satisfies typeof ACTIVE_DAYS };
 
 const SHAPES: Record<Health, string> = {
   healthy: 'M3 8.5l3.2 3L13 4.5',
@@ -14,10 +18,13 @@ const COLOURS: Record<Health, string> = {
   broken: 'bg-broken-soft text-broken',
 };
 
-export function HealthBadge({ health }: { health: Health }) {
+/** @param isActive false for a calm flaky test */
+export function HealthBadge({ health, isActive = true }: { health: Health; isActive?: boolean }) {
+  const isCalm = health === 'flaky' && !isActive;
   return (
     <span
-      className={`inline-flex shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${COLOURS[health]}`}
+      className={`inline-flex shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${isCalm ? CALM.colour : COLOURS[health]}`}
+      title={isCalm ? `Flaky, but it has not failed on its own in the last ${CALM.days} days` : undefined}
     >
       <svg
         viewBox="0 0 16 16"
@@ -28,9 +35,15 @@ export function HealthBadge({ health }: { health: Health }) {
         strokeWidth="2"
         aria-hidden="true"
       >
-        <path d={SHAPES[health]} strokeLinecap="round" strokeLinejoin="round" />
+        <path d={isCalm ? CALM.shape : SHAPES[health]} strokeLinecap="round" strokeLinejoin="round" />
       </svg>
-      {health}
+      {isCalm ? (
+        <>
+          <span className="sr-only">flaky, </span>calm
+        </>
+      ) : (
+        health
+      )}
     </span>
   );
 }

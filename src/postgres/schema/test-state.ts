@@ -131,6 +131,8 @@ export const suspects = schema.table(
     health: text({ enum: HEALTHS }).notNull(),
     /** The rank of its level, for filters and orders of lists. */
     confidence: smallint().notNull(),
+    /** When it last failed on its own (src/domain/activity.ts); milliseconds since the epoch, 0 for never. */
+    ownFailureMs: bigint('own_failure_ms', { mode: 'number' }).notNull(),
     /** Beliefs before the recent executions and after them (src/postgres/belief-text.ts); empty: nothing yet. */
     before: text().notNull(),
     after: text().notNull(),

@@ -11,6 +11,8 @@ export const repositoryCounts = schema.table('repository_counts', {
   tests: integer().notNull().default(0),
   flaky: integer().notNull().default(0),
   broken: integer().notNull().default(0),
+  /** Flaky tests by the UTC day on which they last failed on their own: day (days since the epoch), tests, day, … */
+  flakyDays: integer('flaky_days').array().notNull().default([]),
   /** When the newest execution on any branch finished; milliseconds since the epoch. */
   newestMs: bigint('newest_ms', { mode: 'number' }).notNull().default(0),
 });
