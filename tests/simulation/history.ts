@@ -33,6 +33,10 @@ export interface Rules {
   /** Called before verdicts are asked for; `now` never goes back. */
   settle(now: number): void;
   health(identity: number): Health;
+  /** How likely that is right, where the rules say so. */
+  probability?(identity: number): number;
+  /** Whether a test that was flaky or broken has surely recovered. Where it is missing: whether it is called healthy. */
+  isSurelyHealthy?(identity: number): boolean;
   /** Whether the test would be quarantined automatically now as flaky. */
   isQuarantined(identity: number): boolean;
 }
