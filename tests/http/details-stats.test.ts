@@ -44,11 +44,25 @@ describe('details', () => {
       test_function_name: null,
       legs: [
         {
-          ...{ pipeline_name: 'CI', job_name: 'unit', axes: {}, health_status: 'flaky', is_active: true, skipped_since: null },
+          ...{
+            pipeline_name: 'CI',
+            job_name: 'unit',
+            axes: {},
+            health_status: 'flaky',
+            is_active: true,
+            skipped_since: null,
+          },
           ...{ executions: 4, failed_executions: 2, last_failure_at: iso(at(30)), last_success_at: iso(at(5)) },
         },
         {
-          ...{ pipeline_name: 'CI', job_name: 'e2e', axes: {}, health_status: 'healthy', is_active: false, skipped_since: null },
+          ...{
+            pipeline_name: 'CI',
+            job_name: 'e2e',
+            axes: {},
+            health_status: 'healthy',
+            is_active: false,
+            skipped_since: null,
+          },
           ...{ executions: 0, failed_executions: 0, last_failure_at: null, last_success_at: null },
         },
       ],
