@@ -148,7 +148,10 @@ function uncoveredBy(
 const illOf = (search: QuarantineSearch, identities: readonly IdentityState[], releasedAt: number): IdentityState[] =>
   identities.filter((one) => quarantineCause(search, [one], releasedAt) !== undefined);
 
-/** A quarantine that was made before the explanation was sure is narrowed once it is: the newest first, as many as there is time for. */
+/**
+ * A quarantine that was made before the explanation was sure is narrowed once it is: the newest first, as many as there is
+ * time for.
+ */
 async function narrowQuarantines(
   { repositoryId, search, quarantines }: QuarantineContext,
   tests: ReadonlyMap<string, IdentityState[]>,
