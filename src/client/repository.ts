@@ -85,6 +85,7 @@ const commitFailureSchema = z.object({
     run_passed: z.number(),
   }),
   fails_with: failsWithSchema.nullish(),
+  legs: z.array(z.object({ axes: z.record(z.string(), z.string()) })).nullish(),
 });
 export type CommitFailure = z.infer<typeof commitFailureSchema>;
 

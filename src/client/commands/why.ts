@@ -1,13 +1,13 @@
 /** `ci-insights why`: what is known of a test that failed. */
 import { Command } from 'commander';
 import { attachmentTitle } from '../../domain/attachments.ts';
-import { axisPairs } from '../../domain/axis-scope.ts';
+import { axisPairs, axisScopeWords } from '../../domain/axis-scope.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
 import { inLog } from '../foreign-text.ts';
 import { withTarget } from '../options.ts';
 import { count, print, printJson } from '../output.ts';
-import type { ScopeAsked, TestDetails } from '../repository.ts';
+import type { QuarantineRecord, ScopeAsked, TestDetails } from '../repository.ts';
 
 const FAILURES_SHOWN_MAX = 5;
 
@@ -46,14 +46,25 @@ export const whyCommand = (): Command =>
             `  ${count(failure_count, 'time')}: ${[exception_type, exception_message].filter(Boolean).join(': ')}`,
         ),
         ...attachments.map((one) => `  ${attachmentTitle(one)} of the last failure: ${one.url}`),
-        ...own.map(
-          ({ reason, branch }) => `Quarantined on ${branch ?? 'every branch'}: ${reason ?? 'no reason given'}`,
-        ),
+        ...own.map(quarantineInWords),
         ...(own.length > 0 || !fails_with?.scope ? [] : [proposal(testName, fails_with.scope)]),
         repository.historyUrl(found.test_id),
       ];
       for (const line of lines) print(inLog(line));
     });
+
+/** With everything that narrows it: who reads of a quarantine expects that it covers the failure at hand. */
+export function quarantineInWords(record: Omit<QuarantineRecord, 'id' | 'test_name'>): string {
+  const { reason, branch, pipeline_name: pipeline, job_name: job, axes, failure_ids: failures } = record;
+  const narrowings = [
+    pipeline && `in the pipeline ${pipeline}`,
+    job && `in the CI job ${job}`,
+    axes && `with ${axisScopeWords(axes)}`,
+    failures && `for ${count(failures.length, 'failure')}`,
+  ].filter(Boolean);
+  const only = narrowings.length === 0 ? '' : `, only ${narrowings.join(', ')}`;
+  return `Quarantined on ${branch ?? 'every branch'}${only}: ${reason ?? 'no reason given'}`;
+}
 
 /** The command that quarantines it where it fails. */
 function proposal(testName: string, { pipeline_name, job_name, axes }: ScopeAsked): string {

@@ -3,7 +3,7 @@ import { grouped } from '../output.ts';
 import type { CommitFailure } from '../repository.ts';
 
 /** Null if the evidence says nothing about the verdict. */
-export function evidenceSentence({ verdict, evidence }: CommitFailure): string | null {
+export function evidenceSentence({ verdict, evidence, legs }: CommitFailure): string | null {
   const { default_branch_failures: times, default_branch_last_failure_at: last } = evidence;
   const day = last?.slice(0, 10);
   switch (verdict) {
@@ -12,7 +12,7 @@ export function evidenceSentence({ verdict, evidence }: CommitFailure): string |
         ? 'this test never ran on the default branch'
         : times === 0
           ? 'it never failed like this on the default branch'
-          : `it failed like this on the default branch, last on ${day}, but is ${evidence.health_status} there now`;
+          : `it failed like this on the default branch, last on ${day}, but is ${evidence.health_status} there now${hereInWords(legs)}`;
     case 'known_flaky':
     case 'broken':
       return `it failed like this on the default branch ${times === 1 ? 'once' : `${grouped(times)} times`}, last on ${day}`;
@@ -22,6 +22,10 @@ export function evidenceSentence({ verdict, evidence }: CommitFailure): string |
       return null;
   }
 }
+
+/** The health is that of a leg, and in another the test may fail as before. */
+const hereInWords = (legs: CommitFailure['legs']): string =>
+  legs?.some(({ axes }) => Object.keys(axes).length > 0) ? ' in this leg' : '';
 
 /** `fails only with os=windows`; null if nothing tells its legs apart. */
 export function whereSentence({ fails_with: found }: Pick<CommitFailure, 'fails_with'>): string | null {
