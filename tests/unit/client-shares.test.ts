@@ -1,7 +1,7 @@
-/** Shares of a test, as the client says them. */
+/** Shares and quarantines of a test, as the client says them. */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { sharesInWords } from '../../src/client/commands/why.ts';
+import { quarantineInWords, sharesInWords } from '../../src/client/commands/why.ts';
 
 test('the client tells the shares of a test to a tenth of a percent, and none of a test that did not run', () => {
   const told = (failure_ratio: number, flakiness_ratio: number) =>
@@ -11,6 +11,16 @@ test('the client tells the shares of a test to a tenth of a percent, and none of
   expect(told(0.9999, 0)).toContain('more than 99.9% failed');
   expect(sharesInWords({ failure_ratio: 0, flakiness_ratio: 0, success_ratio: 0 })).toBe(
     'It has neither passed nor failed in the last 30 days.',
+  );
+});
+
+test('why says everything that narrows a quarantine', () => {
+  expect(quarantineInWords({ reason: 'flaky' })).toBe('Quarantined on every branch: flaky');
+  expect(quarantineInWords({ branch: 'main', pipeline_name: 'CI', job_name: 'unit', failure_ids: ['1'] })).toBe(
+    'Quarantined on main, only in the pipeline CI, in the CI job unit, for 1 failure: no reason given',
+  );
+  expect(quarantineInWords({ axes: { os: ['linux', 'windows'] } })).toContain(
+    'every branch, only with os=linux or windows:',
   );
 });
 

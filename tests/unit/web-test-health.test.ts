@@ -139,6 +139,19 @@ describe('whatever the figures, the sentences', () => {
     );
   });
 
+  test('of a failure on a commit say in which leg the test is healthy', () => {
+    const evidence = {
+      commit_failures: 1,
+      commit_passes: 0,
+      default_branch_failures: 7,
+      health_status: 'healthy',
+    } as const;
+    expect(evidenceInWords(evidence)).toEndWith('7× on the default branch, where the test is healthy now.');
+    expect(evidenceInWords(evidence, { os: 'linux', python: '3.12' })).toEndWith(
+      'where the test is healthy now in os=linux, python=3.12.',
+    );
+  });
+
   test('of a reason tell passes that there were, and no change that is not known', () => {
     const count = fc.nat({ max: 300 });
     const one = fc.record({

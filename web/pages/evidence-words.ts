@@ -1,4 +1,5 @@
 /** The evidence about a failure on a commit, in words. */
+import { axesWords } from '../../src/domain/axes.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import { formatCount } from '../ui/format.ts';
 
@@ -7,12 +8,16 @@ type Evidence = Pick<
   'commit_failures' | 'commit_passes' | 'default_branch_failures' | 'health_status'
 >;
 
-export const evidenceInWords = (evidence: Evidence): string =>
-  `Failed ${formatCount(evidence.commit_failures)}× and passed ${formatCount(evidence.commit_passes)}× here; ${onDefaultBranch(evidence)}.`;
+type Axes = CommitFailures['failures'][number]['legs'][number]['axes'];
 
-function onDefaultBranch({ default_branch_failures: failures, health_status: health }: Evidence): string {
+/** @param axes of the leg whose health it is; in another the test may fail as before */
+export const evidenceInWords = (evidence: Evidence, axes: Axes = {}): string =>
+  `Failed ${formatCount(evidence.commit_failures)}× and passed ${formatCount(evidence.commit_passes)}× here; ${onDefaultBranch(evidence, axes)}.`;
+
+function onDefaultBranch({ default_branch_failures: failures, health_status: health }: Evidence, axes: Axes): string {
   if (health === null) return 'the test has never run on the default branch';
   if (failures === 0) return 'never like this on the default branch';
-  const now = health === 'healthy' ? ', where the test is healthy now' : '';
+  const leg = Object.keys(axes).length === 0 ? '' : ` in ${axesWords(axes)}`;
+  const now = health === 'healthy' ? `, where the test is healthy now${leg}` : '';
   return `like this ${formatCount(failures)}× on the default branch${now}`;
 }
