@@ -126,7 +126,7 @@ test('push names the leg', () => {
   }
 });
 
-test('its page and its explanation say where the test fails, and what to narrow a quarantine to', async () => {
+test('the interface and the explanation say where it fails, and what to narrow a quarantine to', async () => {
   const base = await addressOfTest();
   const inside = { failed: COMMITS - 1, ran: COMMITS };
   const outside = { failed: 0, ran: (LEGS.length - 1) * COMMITS };
