@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ATTACHMENTS_MAX, NAME_LENGTH_MAX, webAddressOf } from './limits.ts';
 import { cleanText, shownName } from './text.ts';
 
-export const ATTACHMENT_KINDS = ['screenshot', 'video', 'trace', 'log', 'file'] as const;
+const ATTACHMENT_KINDS = ['screenshot', 'video', 'trace', 'log', 'file'] as const;
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
 
 export const attachmentSchema = z.object({
