@@ -52,7 +52,8 @@ export const explainCommand = (): Command =>
       else {
         print(describeTest(explanation, `${testName} (${owner}/${name})`));
         const scope = explanation.fails_with?.scope;
-        if (scope && asOf === undefined && explanation.quarantines.length === 0) print(inLog(quarantineProposal(testName, scope)));
+        if (scope && asOf === undefined && explanation.quarantines.length === 0)
+          print(inLog(quarantineProposal(testName, scope)));
       }
     });
 

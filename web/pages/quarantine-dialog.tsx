@@ -6,7 +6,8 @@ import { axesQuery, failuresQuery, type NewQuarantine, quarantine, type TestPath
 import { Dialog } from '../ui/dialog.tsx';
 import { Excused } from '../ui/excused.tsx';
 import { Loading } from '../ui/states.tsx';
-import { draftFor, draftOf, type Failure, type FailureGroup, type Proposal, quarantineOf } from './quarantine-draft.ts';
+import { draftFor, type Failure, type FailureGroup, type Proposal } from './quarantine-draft.ts';
+import { draftOf, quarantineOf } from './quarantine-form.ts';
 import { proposalOf } from './quarantine-proposal.ts';
 import { AxesField, PlaceField, usePlaces, WhichFailures } from './quarantine-scope-fields.tsx';
 
