@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
+import { quarantineProposal } from '../client/quarantine-proposal.ts';
 import { axesWords } from '../domain/axes.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
@@ -48,7 +49,12 @@ export const explainCommand = (): Command =>
           `No passed or failed execution of '${testName}' is retained on the default branch of ${owner}/${name}${asOf === undefined ? '' : ` that had finished by ${asOf}`}.`,
         );
       if (json) printJson(explanation);
-      else print(describeTest(explanation, `${testName} (${owner}/${name})`));
+      else {
+        print(describeTest(explanation, `${testName} (${owner}/${name})`));
+        const scope = explanation.fails_with?.scope;
+        if (scope && asOf === undefined && explanation.quarantines.length === 0)
+          print(inLog(quarantineProposal(testName, scope)));
+      }
     });
 
 const found = z.object({ tests: z.array(z.object({ test_id: z.string(), test_name: z.string() })) });

@@ -2,11 +2,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Problem } from '../api/client.ts';
-import { failuresQuery, type NewQuarantine, quarantine, type TestPath } from '../api/queries.ts';
+import { axesQuery, failuresQuery, type NewQuarantine, quarantine, type TestPath } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Excused } from '../ui/excused.tsx';
 import { Loading } from '../ui/states.tsx';
-import { draftFor, draftOf, type Failure, type FailureGroup, quarantineOf } from './quarantine-draft.ts';
+import { draftFor, type Failure, type FailureGroup, type Proposal } from './quarantine-draft.ts';
+import { draftOf, quarantineOf } from './quarantine-form.ts';
+import { proposalOf } from './quarantine-proposal.ts';
 import { AxesField, PlaceField, usePlaces, WhichFailures } from './quarantine-scope-fields.tsx';
 
 interface QuarantineDialogProps {
@@ -19,16 +21,20 @@ interface QuarantineDialogProps {
 
 export function QuarantineDialog({ path, testName, failure, onClose }: QuarantineDialogProps) {
   const known = useQuery(failuresQuery(path));
+  const where = useQuery(axesQuery(path));
   const places = usePlaces(path, failure);
   const groups = withGroup(known.data?.failures ?? [], failure?.group ?? null);
   return (
     <Dialog title="Quarantine this test" onClose={onClose}>
-      {known.isPending || places === undefined ? (
+      {known.isPending || where.isPending || places === undefined ? (
         <div className="min-h-128">
           <Loading rows={10} />
         </div>
       ) : (
-        <Form {...{ path, testName, failure, places, groups, onClose }} />
+        <Form
+          {...{ path, testName, failure, places, groups, onClose }}
+          proposed={proposalOf(where.data?.fails_with, failure)}
+        />
       )}
     </Dialog>
   );
@@ -40,11 +46,14 @@ const withGroup = (groups: readonly FailureGroup[], group: FailureGroup | null):
 interface FormProps extends QuarantineDialogProps {
   places: NonNullable<ReturnType<typeof usePlaces>>;
   groups: readonly FailureGroup[];
+  /** The form keeps the first one. */
+  proposed: Proposal | undefined;
 }
 
-function Form({ path, testName, failure, places, groups, onClose }: FormProps) {
+function Form({ path, testName, failure, places, groups, proposed, onClose }: FormProps) {
   const client = useQueryClient();
-  const [first] = useState(() => draftFor(failure));
+  const [proposal] = useState(proposed);
+  const [first] = useState(() => draftFor(failure, proposal));
   const [draft, setDraft] = useState(first);
   const [hasDay, setHasDay] = useState(false);
   const [missing, setMissing] = useState<string>();
@@ -94,8 +103,8 @@ function Form({ path, testName, failure, places, groups, onClose }: FormProps) {
           Leave it empty for every branch. * and ? do not cross a slash, ** does.
         </span>
       </label>
-      <PlaceField places={places} first={first} />
-      <AxesField />
+      <PlaceField places={places} first={first} proposal={proposal} />
+      <AxesField first={first} proposal={proposal} />
       <WhichFailures groups={groups} first={first} isChoosing={draft.failureIds !== null} />
       <div className="grid gap-4 sm:grid-cols-2">
         <label className="flex flex-col gap-1.5 font-medium">

@@ -4,7 +4,8 @@ import { useMemo } from 'react';
 import { executionsQuery, type TestPath } from '../api/queries.ts';
 import { formatCount } from '../ui/format.ts';
 import { Time } from '../ui/time.tsx';
-import { type Draft, type Failure, type FailureGroup, placeValue } from './quarantine-draft.ts';
+import { writeAxes } from './quarantine-axes.ts';
+import { type Draft, type Failure, type FailureGroup, type Proposal, placeValue } from './quarantine-draft.ts';
 
 /** How long ago a test may have run in a place that is offered. */
 const PLACES_MS = 90 * 86_400_000;
@@ -20,29 +21,50 @@ export function usePlaces(path: TestPath, failure: Failure | undefined): readonl
   }, []);
   const { data, isPending } = useQuery(executionsQuery(path, window));
   if (isPending) return undefined;
-  const places = (data?.executions ?? []).map((one) => ({ pipeline: one.pipeline_name, job: one.job_name }));
+  const places: Place[] = (data?.executions ?? []).map((one) => ({ pipeline: one.pipeline_name, job: one.job_name }));
   const isKnown = places.some(({ pipeline, job }) => pipeline === failure?.pipeline && job === failure.job);
   return failure && !isKnown ? [failure, ...places] : places;
 }
 
-interface PlaceFieldProps {
-  places: readonly Place[];
+interface FieldProps {
   /** The first choice. */
   first: Draft;
+  /** Where the first choice comes from. */
+  proposal: Proposal | undefined;
 }
 
-export function PlaceField({ places, first: { pipeline: firstPipeline, job: firstJob } }: PlaceFieldProps) {
-  const byPipeline = Map.groupBy(places, ({ pipeline }) => pipeline);
-  const first = firstPipeline === null ? '' : placeValue(firstPipeline, firstJob ?? undefined);
+interface PlaceFieldProps extends FieldProps {
+  places: readonly Place[];
+}
+
+export function PlaceField({ places, first: { pipeline: firstPipeline, job: firstJob }, proposal }: PlaceFieldProps) {
+  const byPipeline = new Map<string, Set<string>>();
+  const known = (pipeline: string): Set<string> => {
+    const jobs = byPipeline.get(pipeline) ?? new Set();
+    byPipeline.set(pipeline, jobs);
+    return jobs;
+  };
+  for (const { pipeline, job } of places) known(pipeline).add(job);
+  // It may be proposed for where the default branch has not run it.
+  if (firstPipeline !== null && firstJob === null) known(firstPipeline);
+  if (firstPipeline !== null && firstJob !== null) known(firstPipeline).add(firstJob);
+  const first = firstPipeline === null && firstJob === null ? '' : placeValue(firstPipeline, firstJob);
+  const isProposed = proposal !== undefined && (proposal.pipeline !== null || proposal.job !== null);
   return (
     <label className="flex flex-col gap-1.5 font-medium">
       Where
-      <select name="place" className="field font-normal" defaultValue={first}>
+      <select
+        name="place"
+        className="field font-normal"
+        defaultValue={first}
+        aria-describedby={isProposed ? 'place-help' : undefined}
+      >
         <option value="">In every pipeline and CI job</option>
+        {firstPipeline === null && firstJob !== null && <option value={first}>Every pipeline · {firstJob}</option>}
         {[...byPipeline].map(([pipeline, jobs]) => (
           <optgroup key={pipeline} label={pipeline}>
-            <option value={placeValue(pipeline)}>{pipeline}, every CI job</option>
-            {jobs.map(({ job }) => (
+            <option value={placeValue(pipeline, null)}>{pipeline}, every CI job</option>
+            {[...jobs].map((job) => (
               <option key={job} value={placeValue(pipeline, job)}>
                 {pipeline} · {job}
               </option>
@@ -50,16 +72,30 @@ export function PlaceField({ places, first: { pipeline: firstPipeline, job: firs
           </optgroup>
         ))}
       </select>
+      {isProposed && (
+        <span id="place-help" className="text-xs font-normal text-soft wrap-anywhere">
+          {proposal.reason} Choose every pipeline and CI job to excuse it everywhere.
+        </span>
+      )}
     </label>
   );
 }
 
-export const AxesField = () => (
+export const AxesField = ({ first: { axes }, proposal }: FieldProps) => (
   <label className="flex flex-col gap-1.5 font-medium">
     Axes
-    <input name="axes" className="field font-normal" placeholder="Every leg" aria-describedby="axes-help" />
-    <span id="axes-help" className="text-xs font-normal text-soft">
-      Such as os=windows, python=3.13. Of one axis, either value; a leg that does not tell it is not excused.
+    <input
+      name="axes"
+      className="field font-normal"
+      placeholder="Every leg"
+      defaultValue={axes === null ? '' : writeAxes(axes)}
+      aria-describedby="axes-help"
+    />
+    <span id="axes-help" className="flex flex-col gap-1 text-xs font-normal text-soft">
+      {proposal?.axes && <span className="wrap-anywhere">{proposal.reason} Clear the field to excuse every leg.</span>}
+      <span>
+        Such as os=windows, python=3.13. Of one axis, either value; a leg that does not tell it is not excused.
+      </span>
     </span>
   </label>
 );

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { TestAxes } from '../../src/insights/axes.ts';
 import { axesQuery, type TestPath } from '../api/queries.ts';
 import { formatCount, formatCounted, formatProbability, formatShare } from '../ui/format.ts';
-import { axesWords } from '../ui/leg-words.ts';
+import { axesWords, axisInWords } from '../ui/leg-words.ts';
 import { Section } from '../ui/section.tsx';
 import { Failed } from '../ui/states.tsx';
 
@@ -111,7 +111,7 @@ const AxisLinks = ({ path, leg: { axes } }: { path: TestPath; leg: Leg }) =>
     <span key={name}>
       {i > 0 && ' · '}
       <Link to="/$owner/$repository/tests" params={path} search={{ axis: `${name}:${value}` }}>
-        {name}={value}
+        {axisInWords(name, value)}
       </Link>
     </span>
   ));

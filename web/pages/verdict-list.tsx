@@ -176,6 +176,7 @@ function Row({ path, failure, onQuarantine }: RowProps) {
 const excused = (failure: Failure) => ({
   pipeline: failure.pipeline_name,
   job: failure.job_name,
+  legs: failure.legs,
   group:
     failure.failure_id === null
       ? null

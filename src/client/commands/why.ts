@@ -1,13 +1,14 @@
 /** `ci-insights why`: what is known of a test that failed. */
 import { Command } from 'commander';
 import { attachmentTitle } from '../../domain/attachments.ts';
-import { axisPairs, axisScopeWords } from '../../domain/axis-scope.ts';
+import { axisScopeWords } from '../../domain/axis-scope.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
 import { inLog } from '../foreign-text.ts';
 import { withTarget } from '../options.ts';
 import { count, print, printJson } from '../output.ts';
-import type { QuarantineRecord, ScopeAsked, TestDetails } from '../repository.ts';
+import { quarantineProposal } from '../quarantine-proposal.ts';
+import type { QuarantineRecord, TestDetails } from '../repository.ts';
 
 const FAILURES_SHOWN_MAX = 5;
 
@@ -47,7 +48,7 @@ export const whyCommand = (): Command =>
         ),
         ...attachments.map((one) => `  ${attachmentTitle(one)} of the last failure: ${one.url}`),
         ...own.map(quarantineInWords),
-        ...(own.length > 0 || !fails_with?.scope ? [] : [proposal(testName, fails_with.scope)]),
+        ...(own.length > 0 || !fails_with?.scope ? [] : [quarantineProposal(testName, fails_with.scope)]),
         repository.historyUrl(found.test_id),
       ];
       for (const line of lines) print(inLog(line));
@@ -65,20 +66,6 @@ export function quarantineInWords(record: Omit<QuarantineRecord, 'id' | 'test_na
   const only = narrowings.length === 0 ? '' : `, only ${narrowings.join(', ')}`;
   return `Quarantined on ${branch ?? 'every branch'}${only}: ${reason ?? 'no reason given'}`;
 }
-
-/** The command that quarantines it where it fails. */
-function proposal(testName: string, { pipeline_name, job_name, axes }: ScopeAsked): string {
-  const flags = [
-    ...(pipeline_name ? [`--pipeline ${quoted(pipeline_name)}`] : []),
-    ...(job_name ? [`--job ${quoted(job_name)}`] : []),
-    ...axisPairs(axes ?? null).map(([name, value]) => `--axis ${quoted(`${name}=${value}`)}`),
-  ];
-  return `To quarantine it only there: ci-insights quarantine add ${quoted(testName)} ${flags.join(' ')} --reason '…'`;
-}
-
-/** As one word of a shell. */
-const quoted = (text: string): string =>
-  /^[\w./:=@%+-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A name may hold what the search takes for a wildcard. */
 const literally = (name: string): string => name.replace(/[\\*?]/g, '\\$&');
