@@ -1,7 +1,7 @@
 /** Axes and places as the environment of a CI job tells them, in the form that the service takes. Pure. */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { AXIS_NAME_LENGTH_MAX, AXIS_VALUE_LENGTH_MAX, type Axes } from '../domain/axes.ts';
+import { REFUSED_NAME } from '../domain/foreign-record.ts';
 import { cleanText, isLongerThan } from '../domain/text.ts';
 
 /** The axis of a matrix whose values come without their names. */
@@ -28,18 +28,19 @@ export interface NamedAxes {
 }
 
 const NONE: NamedAxes = { axes: {}, place: {}, warnings: [] };
-const objectSchema = z.record(z.string(), z.unknown());
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The axes in CI_INSIGHTS_AXES, such as GitHub's `toJSON(matrix)`: none for `null`, which it is without a matrix. */
 export function namedAxes(text: string | undefined): NamedAxes {
   const trimmed = text?.trim();
   if (!trimmed || trimmed === 'null') return NONE;
-  const read = objectSchema.safeParse(jsonOf(trimmed));
-  if (!read.success || Array.isArray(jsonOf(trimmed)))
+  const read = jsonOf(trimmed);
+  if (!isObject(read))
     return { ...NONE, warnings: ['CI_INSIGHTS_AXES is no JSON object, such as {"os":"windows"}: it counts nothing.'] };
   const axes = new Map<string, string>();
   const place = new Map<string, string>();
-  for (const [given, value] of Object.entries(read.data)) {
+  for (const [given, value] of Object.entries<unknown>({ ...read })) {
     const [name, text] = [fitName(given), textOf(value)];
     if (name !== '' && text !== '') (isPart(given, text) ? place : axes).set(name, fitValue(text));
   }
@@ -56,14 +57,12 @@ const PART_NAME =
 const isPart = (name: string, value: string): boolean =>
   /^\d+(?:\/\d+)?$/.test(value) && PART_NAME.test(name.toLowerCase().replace(/[^a-z]/g, ''));
 
-const fitName = (name: string): string =>
-  [
-    ...cleanText(name)
-      .trim()
-      .replace(/[:=\s]+/gu, '-'),
-  ]
-    .slice(0, AXIS_NAME_LENGTH_MAX)
-    .join('');
+function fitName(given: string): string {
+  const name = cleanText(given)
+    .trim()
+    .replace(/[:=\s]+/gu, '-');
+  return name === REFUSED_NAME ? name.replaceAll('_', '-') : [...name].slice(0, AXIS_NAME_LENGTH_MAX).join('');
+}
 
 const DIGEST_LENGTH = 8;
 

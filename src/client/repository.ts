@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Attachment, attachmentSchema } from '../domain/attachments.ts';
 import type { Axes } from '../domain/axes.ts';
+import { foreignRecord } from '../domain/foreign-record.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { pairsOf } from './upload-query.ts';
 
@@ -50,7 +51,7 @@ const quarantineSchema = z.object({
   is_recovered: z.boolean().nullish(),
   pipeline_name: z.string().nullish(),
   job_name: z.string().nullish(),
-  axes: z.record(z.string(), z.array(z.string())).nullish(),
+  axes: foreignRecord(z.string(), z.array(z.string())).nullish(),
   failure_ids: z.array(z.string()).nullish(),
   expires_at: z.string().nullish(),
   owner: z.string().nullish(),
@@ -62,7 +63,7 @@ export type QuarantineRecord = z.infer<typeof quarantineSchema>;
 const scopeSchema = z.object({
   pipeline_name: z.string().nullish(),
   job_name: z.string().nullish(),
-  axes: z.record(z.string(), z.array(z.string())).nullish(),
+  axes: foreignRecord(z.string(), z.array(z.string())).nullish(),
 });
 export type ScopeAsked = z.infer<typeof scopeSchema>;
 

@@ -78,7 +78,7 @@ export function attachmentsPlaceBelow(folder: string, { url, root = '' }: Attach
   const below = namesBelow(folder, root);
   if (below === null) return null;
   const place = { url: url + below.map((name) => `${encodeURIComponent(name)}/`).join('') };
-  return { ...place, root: [root.replace(/[\\/]+$/, ''), ...below].join('/') };
+  return { ...place, root: [root.replace(/(?<![\\/])[\\/]+$/, ''), ...below].join('/') };
 }
 
 const SCHEME = /^[a-z][a-z\d+.-]+:/i;

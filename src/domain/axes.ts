@@ -4,9 +4,10 @@
  * it is shown and names nothing. Pure.
  */
 import { z } from 'zod';
+import { foreignRecord, REFUSED_NAME } from './foreign-record.ts';
 import { textProblem } from './text.ts';
 
-export const axesSchema = z.record(z.string(), z.string());
+export const axesSchema = foreignRecord(z.string(), z.string());
 
 export type Axes = Readonly<z.infer<typeof axesSchema>>;
 
@@ -69,6 +70,7 @@ export function axesRejection(axes: Axes | undefined): string | null {
 }
 
 function nameProblem(name: string): string | undefined {
+  if (name === REFUSED_NAME) return 'has a name that is not allowed';
   const reason = textProblem(name, 1, AXIS_NAME_LENGTH_MAX)?.reason;
   return reason ?? (/[:=\s]/u.test(name) ? 'holds a colon, an equals sign or a space in its name' : undefined);
 }

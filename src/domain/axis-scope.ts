@@ -1,13 +1,14 @@
 /** The legs that a quarantine is narrowed to: for each axis that it names, the values that it covers. Pure. */
 import { z } from 'zod';
 import { AXES_MAX, type Axes, axesRejection, axisInWords } from './axes.ts';
+import { foreignRecord } from './foreign-record.ts';
 
 /** So many values may one axis have. */
 export const AXIS_VALUES_MAX = 16;
 
 const TOO_MANY_VALUES = `names more than ${AXIS_VALUES_MAX} values of one axis`;
 
-export const axisScopeSchema = z.record(
+export const axisScopeSchema = foreignRecord(
   z.string(),
   z.array(z.string()).max(AXIS_VALUES_MAX, { error: TOO_MANY_VALUES }),
 );

@@ -1,5 +1,6 @@
 /** Fields that the metadata of several types of events share; event-metadata.ts has the types. */
 import { z } from 'zod';
+import { foreignRecord } from './foreign-record.ts';
 import { COMMENT_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from './limits.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_SOURCES } from './quarantine-rules.ts';
 
@@ -115,7 +116,7 @@ export const command = open({
 export const quarantineTerms = {
   pipeline_name: maybeName,
   job_name: maybeName,
-  axes: maybe(z.record(name, names)),
+  axes: maybe(foreignRecord(name, names)),
   failure_ids: maybe(z.array(z.uuid()).max(LIST_LENGTH_MAX)),
   expires_at: maybeMoment,
   owner: maybeName,

@@ -36,6 +36,7 @@ import {
   queuePlace,
   text,
 } from './event-fields.ts';
+import { foreignRecord } from './foreign-record.ts';
 
 /**
  * How what an event describes ended: `success` and `failure` are said of what has ended, `pending` of what another event
@@ -81,7 +82,7 @@ export const EVENT_METADATA = {
   'action.vcs_actions': event(
     action({
       workflow: maybeName,
-      inputs: z.record(name, z.union([text, z.number(), z.boolean()])).default({}),
+      inputs: foreignRecord(name, z.union([text, z.number(), z.boolean()])).default({}),
     }),
   ),
   'action.label': event(action({ added: names.default([]), removed: names.default([]) })),

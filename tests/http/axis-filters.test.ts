@@ -127,7 +127,7 @@ test.each(['/runs', '/search/tests', '/executions'])(
   },
 );
 
-test.each(['os', ':windows', 'os:', 'o s:windows'])('axis=%s is no filter', async (axis) => {
+test.each(['os', ':windows', 'os:', 'o s:windows', '__proto__:x'])('axis=%s is no filter', async (axis) => {
   const ofTest = ['/failures', '/executions', '/segments', '/stats/failure_count'];
   for (const address of [
     ...['/runs', '/search/tests'].map((below) => `${insights.fixture.base}${below}`),

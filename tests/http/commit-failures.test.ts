@@ -238,6 +238,7 @@ describe('a failure', () => {
         run_passed: 1,
         quarantine_id: null,
       },
+      fails_with: null,
       legs: [
         {
           ...{ axes: {}, verdict: 'known_flaky', health_status: 'flaky', failures: 1, passes: 0 },

@@ -82,6 +82,7 @@ describe('terms', () => {
     ['an axis whose value is no list', { axes: { os: 'windows' } }, 'axes'],
     ['an axis with a colon in its name', { axes: { 'o:s': ['windows'] } }, 'axes'],
     ['no failure group', { failure_ids: [] }, 'failure_ids'],
+    ['an axis that zod would drop', { axes: JSON.parse('{"os":["windows"],"__proto__":["x"]}') }, 'axes'],
     ['101 failure groups', { failure_ids: Array.from({ length: 101 }, () => crypto.randomUUID()) }, 'failure_ids'],
     ['a failure group that is not a UUID', { failure_ids: ['x'] }, 'failure_ids'],
   ])('%s is 422, on creation and on a change, and changes nothing', async (_, body, field) => {
@@ -234,6 +235,7 @@ describe('the list', () => {
     };
     const none = { quarantined_tests_names: [], non_quarantined_tests_names: ['windows', 'of a job'] };
     for (const axes of [undefined, {}, { os: 'linux' }]) expect(await check(axes)).toEqual(none);
+    expect(await check(JSON.parse('{"os":"windows","__proto__":"x"}'))).toMatchObject({ status: 422 });
     expect(await check({ os: 'windows', cpu: 'arm' })).toEqual({
       quarantined_tests_names: ['windows'],
       non_quarantined_tests_names: ['of a job'],

@@ -194,6 +194,17 @@ describe('uploads that share a job', () => {
   });
 });
 
+test.each(['axes', 'place'])(
+  'a job with the name `__proto__` in its %s is refused, and loses no axis',
+  async (field) => {
+    const good = makeJob({ repository: uniqueRepository(), executions: [{ name: 't' }], receivedAt: stores.clock.at });
+    const bad = { ...good, [field]: JSON.parse('{"os":"linux","__proto__":"x"}') };
+    await stores.producers.of(testRuns).addAgain(`${good.upload_id}-0`, compress(bad));
+    await driver.settle();
+    expect((await letterOf(`${good.upload_id}-0`))?.reason).toContain('holds the name "__proto__"');
+  },
+);
+
 test('a payload that is not a job of its queue becomes a dead letter at once, with the reason', async () => {
   const queue = stores.queues.queue('test-runs');
   const jobId = `bad-${uuid7()}`;

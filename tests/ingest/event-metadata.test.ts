@@ -78,6 +78,15 @@ test('a key `__proto__` changes no object: it is dropped beside known fields and
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
+test.each([
+  ['action.vcs_actions', '{"inputs":{"kept":1,"__proto__":"x"}}'],
+  ['test.quarantined', `{"axes":{"os":["linux"],"__proto__":["x"]}}`],
+] as const)('a key `__proto__` among names of the source in %s is refused with a reason', async (type, text) => {
+  const metadata = { ...PUBLIC_METADATA[type], ...JSON.parse(text) };
+  expect(await logged([{ type, metadata }])).toEqual([]);
+  expect(await lastReason()).toContain('holds the name "__proto__"');
+});
+
 const nested = (levels: number): unknown => (levels === 0 ? 'end' : { down: nested(levels - 1) });
 
 test('metadata beyond its limits is a dead letter with the limit in its reason, and what is within is kept', async () => {

@@ -1,9 +1,13 @@
 /** Axes name a leg, whatever their order; what cannot be stored is refused with a reason. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { AXES_MAX, axesOf, axesRejection, axesText, axisOf } from '../../src/domain/axes.ts';
+import { AXES_MAX, axesOf, axesRejection, axesSchema, axesText, axisOf } from '../../src/domain/axes.ts';
 
-const name = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,20}$/);
+/** Names of what every object has are names like others, except for one. */
+const name = fc.oneof(
+  { weight: 3, arbitrary: fc.stringMatching(/^[a-z][a-z0-9_.-]{0,20}$/) },
+  { weight: 1, arbitrary: fc.constantFrom('constructor', 'toString', 'hasOwnProperty', '__defineGetter__', '__proto') },
+);
 const value = fc.string({ minLength: 1, maxLength: 40, unit: 'binary' }).filter((text) => !text.includes('\0'));
 const axes = fc.dictionary(name, value, { maxKeys: AXES_MAX });
 
@@ -15,6 +19,19 @@ describe('axes', () => {
         const shuffled = entries.toSorted(([a], [b]) => (places[a.length] ?? 0) - (places[b.length] ?? 0));
         expect(axesText(Object.fromEntries(shuffled.reverse()))).toBe(axesText(one));
         expect({ ...axesOf(axesText(one)) }).toEqual({ ...one });
+      }),
+    );
+  });
+
+  test('named `__proto__` are refused with a reason, whatever is beside them, and never lost', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 5 }), value, fc.nat(5), (entries, refused, at) => {
+        const sent: unknown = JSON.parse(
+          JSON.stringify(Object.fromEntries(entries.toSpliced(at, 0, ['__proto__', refused]))),
+        );
+        expect(axesSchema.safeParse(sent).error?.issues[0]?.message).toContain('"__proto__"');
+        expect(axesRejection(Object.fromEntries([...entries, ['__proto__', refused]]))).toContain('"__proto__"');
+        expect(axesSchema.parse(Object.fromEntries(entries))).toEqual(Object.fromEntries(entries));
       }),
     );
   });

@@ -6,6 +6,8 @@ import {
   type AxisScope,
   axisPairs,
   axisScopeOf,
+  axisScopeRejection,
+  axisScopeSchema,
   axisScopeText,
   orderedAxisScope,
 } from '../../src/domain/axis-scope.ts';
@@ -106,6 +108,17 @@ describe('narrowed quarantines', () => {
 });
 
 describe('a quarantine that is narrowed to axes', () => {
+  test('is refused for an axis named `__proto__`, and never becomes wider by losing it', () => {
+    fc.assert(
+      fc.property(maybe(legs), fc.array(fc.string(), { maxLength: 3 }), fc.nat(3), (axes, values, at) => {
+        const entries = Object.entries(axes ?? {}).toSpliced(at, 0, ['__proto__', values]);
+        const sent: unknown = JSON.parse(JSON.stringify(Object.fromEntries(entries)));
+        expect(axisScopeSchema.safeParse(sent).error?.issues[0]?.message).toContain('"__proto__"');
+        expect(axisScopeRejection(Object.fromEntries(entries))).not.toBeNull();
+      }),
+    );
+  });
+
   test('covers a leg exactly if it tells each axis, with one of the values', () => {
     fc.assert(
       fc.property(legs, failure, (axes, failed) => {

@@ -172,7 +172,10 @@ describe('CTRF', () => {
   test('describes the environment, also after the tests', async () => {
     const environment = {
       ...{ osPlatform: 'darwin', osRelease: '23.6.0', osVersion: '14.6', testEnvironment: 'staging', buildNumber: '7' },
-      extra: { 'node.version': 'v24.1.0', 'axis.db': 'postgres', runner: 'ci-7', axes: { tier: 2 } },
+      extra: {
+        ...{ 'node.version': 'v24.1.0', 'axis.db': 'postgres', 'axis.__proto__': 'x', runner: 'ci-7' },
+        axes: JSON.parse('{"tier":2,"__proto__":"x"}'),
+      },
     };
     expect(axesOf(await parse(ctrf, report([pays], environment)))).toEqual([
       { os: 'macos', environment: 'staging', node: '24', db: 'postgres', tier: '2' },

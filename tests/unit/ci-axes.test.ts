@@ -185,10 +185,11 @@ describe('CI_INSIGHTS_AXES', () => {
   });
 
   test('names that the service would refuse are written with hyphens', () => {
-    expect(axesOf('{"node version": 1, "a:b=c": 2, "constructor": 3}')).toEqual({
+    expect(axesOf('{"node version": 1, "a:b=c": 2, "constructor": 3, "__proto__": 4}')).toEqual({
       'node-version': '1',
       'a-b-c': '2',
       constructor: '3',
+      '--proto--': '4',
     });
   });
 

@@ -64,7 +64,7 @@ test.each([
       'zlib',
     ],
   ],
-  ['commands/why.ts', ['commander', 'get-east-asian-width', 'zod', 'crypto', 'fs', 'timers/promises']],
+  ['commands/why.ts', ['commander', 'get-east-asian-width', 'zod', 'crypto', 'fs', 'path', 'timers/promises']],
 ] as const)('%s loads what it always needs', (entry, loaded) => {
   expect(loadedBy(entry)).toEqual([...loaded].sort());
 });

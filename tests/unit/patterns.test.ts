@@ -31,6 +31,7 @@ const MADE: Record<string, readonly RegExp[]> = {
 
 /** Patterns that meet short texts or texts of ours only, as they are written, with the reason. */
 const HARMLESS: Record<string, string> = {
+  '\\.trace$|(?:^|[\\\\/_-])trace[^\\\\/]*\\.zip$': 'the last 200 characters of a path',
   '\\B(?=(?:\\d{3})+$)': 'the digits of one number',
   '<script>([\\s\\S]*?)<\\/script>': 'the page of Swagger UI',
   '<link\\b[^>]*href="https?:[^>]*>': 'the page of Bull Board',

@@ -7,7 +7,7 @@ import { firstOf } from '../bounded-list.ts';
 const text = z.string().nullish().catch(null);
 const number = z.number().nullish().catch(null);
 
-/** The schema leaves these values to reporters. Lists and the like are passed over. */
+/** The schema leaves these values to reporters. Lists and the like are passed over; so is `__proto__`, which names no axis. */
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const scalars = z.record(z.string(), z.unknown()).transform(
   (all) =>
