@@ -198,7 +198,7 @@ test.each(['axes', 'place'])(
   'a job with the name `__proto__` in its %s is refused, and loses no axis',
   async (field) => {
     const good = makeJob({ repository: uniqueRepository(), executions: [{ name: 't' }], receivedAt: stores.clock.at });
-    const bad = { ...good, [field]: JSON.parse('{"os":"linux","__proto__":"x"}') };
+    const bad = { ...good, run: { ...good.run, [field]: JSON.parse('{"os":"linux","__proto__":"x"}') } };
     await stores.producers.of(testRuns).addAgain(`${good.upload_id}-0`, compress(bad));
     await driver.settle();
     expect((await letterOf(`${good.upload_id}-0`))?.reason).toContain('holds the name "__proto__"');
