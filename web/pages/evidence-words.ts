@@ -1,7 +1,8 @@
 /** The evidence about a failure on a commit, in words. */
-import { axesWords } from '../../src/domain/axes.ts';
+
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import { formatCount } from '../ui/format.ts';
+import { axesWords } from '../ui/leg-words.ts';
 
 type Evidence = Pick<
   CommitFailures['failures'][number]['evidence'],
