@@ -109,7 +109,7 @@ function Legs({ path, legs, count }: { path: TestPath; legs: readonly Leg[]; cou
 const AxisLinks = ({ path, leg: { axes } }: { path: TestPath; leg: Leg }) =>
   Object.entries(axes).map(([name, value], i) => (
     <span key={name}>
-      {i > 0 && ' · '}
+      {i > 0 && ', '}
       <Link to="/$owner/$repository/tests" params={path} search={{ axis: `${name}:${value}` }}>
         {axisInWords(name, value)}
       </Link>
