@@ -62,6 +62,7 @@ for (const [name, options, open] of PICTURES) {
   const page = await context.newPage();
   await open(page);
   await page.waitForLoadState('networkidle');
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'hidden' });
   await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: 'disabled' });
   await context.close();
 }
