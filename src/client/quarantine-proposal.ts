@@ -1,4 +1,4 @@
-/** What is typed to quarantine a test in the legs that its failures follow. */
+/** Proposes to quarantine a test only in the legs that its failures follow. */
 import { axisPairs } from '../domain/axis-scope.ts';
 import type { ScopeAsked } from './repository.ts';
 
@@ -12,6 +12,6 @@ export function quarantineProposal(testName: string, { pipeline_name, job_name, 
   return `To quarantine it only there: ci-insights quarantine add ${quoted(testName)} ${flags.join(' ')} --reason '…'`;
 }
 
-/** As one word of a shell. */
+/** Quotes a text so that a shell reads one word. */
 const quoted = (text: string): string =>
   /^[\w./:=@%+-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", `'\\''`)}'`;

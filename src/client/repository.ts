@@ -59,7 +59,7 @@ const quarantineSchema = z.object({
 });
 export type QuarantineRecord = z.infer<typeof quarantineSchema>;
 
-/** What a quarantine is best narrowed to. */
+/** The scope that a quarantine should have. */
 const scopeSchema = z.object({
   pipeline_name: z.string().nullish(),
   job_name: z.string().nullish(),

@@ -206,7 +206,7 @@ function evidence(ratios: readonly Ratios[], weights: readonly number[]): number
   return logSum(sums) - Math.log(sums.length);
 }
 
-/** Of all strata together, for each odds ratio. */
+/** The evidence of all strata together, for each odds ratio. */
 function sumsOf(ratios: readonly Ratios[], weights: readonly number[]): number[] {
   const sums = ODDS_RATIOS.map(() => 0);
   for (const [s, one] of ratios.entries())

@@ -67,7 +67,7 @@ export function automaticScope(
   return isSure && scope && legs.every((leg) => appliesInPlace(scope, leg)) ? scope : WHOLE_SCOPE;
 }
 
-/** What a reason may say of a scope; a leg may have long values. */
+/** The length of a scope in a reason: a leg may have long values. */
 const WORDS_LENGTH_MAX = 500;
 
 /** In the reason of an automatic quarantine; empty for every leg. */

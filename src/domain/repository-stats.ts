@@ -49,7 +49,7 @@ export interface TestCounts {
   tests: number;
   flaky: number;
   broken: number;
-  /** Of the flaky ones: UTC day on which they last failed on their own (days since the epoch), tests, day, … in order. */
+  /** Flaky tests by the UTC day on which they last failed on their own (days since the epoch): day, tests, day, … in order. */
   flakyDays: number[];
 }
 

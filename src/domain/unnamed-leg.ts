@@ -4,7 +4,7 @@
  */
 import { AXES_MAX, type Axes, UNNAMED_LEG_AXIS } from './axes.ts';
 
-/** What contradicts so many reports stays with the last of them. The number takes four bits of an execution's id. */
+/** A report that contradicts this many stays with the last of them. The number takes four bits of an execution's id. */
 export const UNNAMED_LEGS_MAX = 16;
 
 /** How many legs reports with these axes may become: one if they name this axis, or if there is no room for it. */

@@ -28,7 +28,7 @@ export interface WhereItFails {
   /** The one with the most failures comes first. */
   legs: LegCounts[];
   explanation: AxisExplanation;
-  /** Of a quarantine that follows the explanation; null if none is proposed. */
+  /** The scope of a quarantine that follows the explanation; null if none is proposed. */
   scope: ProposedScope | null;
 }
 

@@ -10,7 +10,7 @@ import type { Turn } from '../fair-queue.ts';
 export const LEG_EXECUTIONS_MAX = 50_000;
 
 const executionsOfLegs = defineQuery(
-  'insights/legs_of_test',
+  'evaluation/legs_of_test',
   { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', executions: 'UInt32' },
   z.object({
     pipeline: z.string(),

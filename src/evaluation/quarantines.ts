@@ -144,7 +144,7 @@ function uncoveredBy(
   return uncovered;
 }
 
-/** Those that show enough evidence without the others. */
+/** The identities that show enough evidence without the others. */
 const illOf = (search: QuarantineSearch, identities: readonly IdentityState[], releasedAt: number): IdentityState[] =>
   identities.filter((one) => quarantineCause(search, [one], releasedAt) !== undefined);
 

@@ -17,16 +17,17 @@ export async function whereTheyFail(
   signal?: AbortSignal,
 ): Promise<Map<string, FailsWith>> {
   const window = windowUpTo(deps.clock.now());
-  const asked: string[] = [];
-  for (const testId of new Set(testIds)) {
-    if (asked.length === EXPLAINED_MAX) break;
-    const test = await deps.knownTests.find(repository, testId);
+  // At the same time: these look-ups share a statement.
+  const tests = await Promise.all(
+    [...new Set(testIds)].map(async (testId) => ({ testId, test: await deps.knownTests.find(repository, testId) })),
+  );
+  const asked = tests.filter(({ test }) => {
     const lastFailureAt = latest(test?.identities.map(({ summary }) => summary.lastFailureAt) ?? []);
     const legs = Math.max(test?.legs.length ?? 0, test?.identities.length ?? 0);
-    if (legs > 1 && lastFailureAt !== null && lastFailureAt >= window.start) asked.push(testId);
-  }
+    return legs > 1 && lastFailureAt !== null && lastFailureAt >= window.start;
+  });
   const found = await Promise.all(
-    asked.map(async (testId) => {
+    asked.slice(0, EXPLAINED_MAX).map(async ({ testId }) => {
       const turn = { owner: repository.owner, signal };
       const { failsWith } = await legsOfTest(deps.clickhouse, { repositoryId: repository.id, testId, window }, turn);
       return [testId, failsWith] as const;

@@ -13,7 +13,7 @@ const rowSchema = z.object({
   tests: z.coerce.number(),
   flaky: z.coerce.number(),
   broken: z.coerce.number(),
-  /** Of the flaky ones: day on which they last failed on their own (days since the epoch), tests, day, … */
+  /** Flaky tests by the day on which they last failed on their own (days since the epoch): day, tests, day, … */
   flaky_days: z.array(z.number()),
   quarantined: z.coerce.number(),
   recovered: z.coerce.number(),

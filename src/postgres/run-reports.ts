@@ -32,36 +32,24 @@ export async function reportsOfRun(
   repositoryId: string,
   run: { pipelineName: string; runId: string; commit: string },
 ): Promise<RunReport[]> {
-  const {
-    uploadId,
-    jobName,
-    runAttempt,
-    receivedAt,
-    storedAt,
-    accepted,
-    duplicate,
-    rejected,
-    conflicting,
-    leg,
-    format,
-  } = uploadChunks;
+  const { runKey, uploadId, receivedAt, chunkIndex } = uploadChunks;
   const chunks = await db
     .select({
       uploadId,
-      jobName,
-      runAttempt,
+      jobName: uploadChunks.jobName,
+      runAttempt: uploadChunks.runAttempt,
       receivedAt,
-      storedAt,
-      accepted,
-      duplicate,
-      rejected,
-      conflicting,
-      leg,
-      format,
+      storedAt: uploadChunks.storedAt,
+      accepted: uploadChunks.accepted,
+      duplicate: uploadChunks.duplicate,
+      rejected: uploadChunks.rejected,
+      conflicting: uploadChunks.conflicting,
+      leg: uploadChunks.leg,
+      format: uploadChunks.format,
     })
     .from(uploadChunks)
-    .where(and(eq(uploadChunks.runKey, runKeyOf(repositoryId, run)), eq(uploadChunks.repositoryId, repositoryId)))
-    .orderBy(asc(receivedAt), asc(uploadId), asc(uploadChunks.chunkIndex))
+    .where(and(eq(runKey, runKeyOf(repositoryId, run)), eq(uploadChunks.repositoryId, repositoryId)))
+    .orderBy(asc(receivedAt), asc(uploadId), asc(chunkIndex))
     .limit(CHUNKS_MAX);
   const reports = Map.groupBy(chunks, (chunk) => JSON.stringify([chunk.uploadId, chunk.jobName, chunk.runAttempt]));
   return [...reports.values()].flatMap((parts) => {

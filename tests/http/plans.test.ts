@@ -65,7 +65,7 @@ test.each([
   'insights/executions',
   'insights/failure',
   'insights/segments',
-  'insights/legs_of_test',
+  'evaluation/legs_of_test',
   'evaluation/explain',
 ])('%s of one test reads a granule or two of each part, not the repository', async (name) => {
   const { read, whole } = await granules(statementOf(name));

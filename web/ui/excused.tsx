@@ -27,7 +27,7 @@ export function Excused({ branch, pipeline, job, axes, failureIds, groups }: Exc
     <div className="flex flex-col gap-1">
       <p>
         Excuses {failureIds === null ? 'every failure' : groupsIn(failureIds.length)} {placeOf(pipeline, job)},{' '}
-        {axes !== null && `where ${axesWords(axes)}, `}
+        {axes !== null && `where ${axisValuesInWords(axes)}, `}
         {branch === null ? 'on every branch' : `on ${branch}`}
         {failureIds !== null && failureIds.length > 0 ? ':' : '.'}
       </p>
@@ -54,7 +54,7 @@ export function Excused({ branch, pipeline, job, axes, failureIds, groups }: Exc
 }
 
 /** `os=linux or windows, python=3.13`. */
-export const axesWords = (axes: AxisValues): string =>
+export const axisValuesInWords = (axes: AxisValues): string =>
   Object.entries(axes)
     .map(([name, values]) => axisInWords(name, values.join(' or ')))
     .join(', ');

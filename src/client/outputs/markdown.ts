@@ -34,7 +34,7 @@ function rowOf(test: JudgedTest): string {
   return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${[...why, ...(links === '' ? [] : [links])].join('<br>')} |`;
 }
 
-/** As many as there is room for; the others are on the page of the test. */
+/** Leaves out those for which there is no room; they are on the page of the test. */
 function linksOf({ attachments }: JudgedTest): string {
   let links = '';
   for (const attachment of attachments) {
