@@ -3,13 +3,15 @@
  * lost one of its axes would cover more than was asked. So the name is refused.
  */
 import { z } from 'zod';
+// `z.core` would put all of it, and every language of zod, into the file that CI jobs download.
+import { $constructor, type $ZodRecordDef } from 'zod/v4/core';
 
 export const REFUSED_NAME = '__proto__';
 
 const REFUSAL = `holds the name ${JSON.stringify(REFUSED_NAME)}, which is not allowed`;
 
 /** A kind of schema, and no `z.preprocess`: with that, fields of answers would no longer be required. */
-const ForeignRecord = z.core.$constructor<z.ZodRecord, z.core.$ZodRecordDef>('ForeignRecord', (schema, def) => {
+const ForeignRecord = $constructor<z.ZodRecord, $ZodRecordDef>('ForeignRecord', (schema, def) => {
   z.ZodRecord.init(schema, def);
   const { parse } = schema._zod;
   schema._zod.parse = (payload, context) => {
