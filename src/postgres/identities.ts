@@ -47,24 +47,6 @@ export interface StoredIdentity extends ShownIdentity {
   passes: CountedPasses;
 }
 
-/** The columns of an identity and its suspect, of tables with these names: {@link withSuspects}. */
-export const identityColumns = sql.raw(
-  `${[
-    'test_id, pipeline_name, job_name, axes, is_folded, day, day_passed, day_failed, days, month',
-    'month_executions::float8 as month_executions, month_first_ms::float8 as month_first_ms, months::float8[] as months',
-    'last_success_ms::float8 as last_success_ms, last_failure_ms::float8 as last_failure_ms, newest_ms::float8 as newest_ms',
-    'newest, passes::float8 as passes, pass_ms::float8 as pass_ms, pass_place',
-  ]
-    .join(', ')
-    .split(', ')
-    .map((column) => `identities.${column}`)
-    .join(', ')}, coalesce(suspects.health, 'healthy') as health, coalesce(suspects.after, '') as belief,
-    coalesce(suspects.own_failure_ms, 0)::float8 as own_failure_ms`,
-);
-
-/** Most identities have no suspect. */
-export const withSuspects = sql`${identities} left join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)`;
-
 export const identityRow = z.object({
   test_id: z.string(),
   pipeline_name: z.string(),
@@ -91,6 +73,54 @@ export const identityRow = z.object({
   own_failure_ms: z.number(),
 });
 type IdentityRow = z.infer<typeof identityRow>;
+
+/** The columns of an identity and its suspect, of tables with these names: {@link withSuspects}. */
+const expressions: Record<keyof IdentityRow, string> = {
+  test_id: 'identities.test_id',
+  pipeline_name: 'identities.pipeline_name',
+  job_name: 'identities.job_name',
+  axes: 'identities.axes',
+  is_folded: 'identities.is_folded',
+  day: 'identities.day',
+  day_passed: 'identities.day_passed',
+  day_failed: 'identities.day_failed',
+  days: 'identities.days',
+  month: 'identities.month',
+  month_executions: 'identities.month_executions::float8',
+  month_first_ms: 'identities.month_first_ms::float8',
+  months: 'identities.months::float8[]',
+  last_success_ms: 'identities.last_success_ms::float8',
+  last_failure_ms: 'identities.last_failure_ms::float8',
+  newest_ms: 'identities.newest_ms::float8',
+  newest: 'identities.newest',
+  passes: 'identities.passes::float8',
+  pass_ms: 'identities.pass_ms::float8',
+  pass_place: 'identities.pass_place',
+  health: "coalesce(suspects.health, 'healthy')",
+  belief: "coalesce(suspects.after, '')",
+  own_failure_ms: 'coalesce(suspects.own_failure_ms, 0)::float8',
+};
+export const identityColumns = sql.raw(
+  Object.entries(expressions)
+    .map(([name, expression]) => `${expression} as ${name}`)
+    .join(', '),
+);
+
+/**
+ * The columns as one JSON array, for {@link identityOfArray}. An object would repeat their names in each identity, and rows
+ * take longer to read: of a test with 40 legs 3.7 ms instead of 2.5.
+ */
+export const identityArray = sql.raw(`json_build_array(${Object.values(expressions).join(', ')})`);
+
+/** Decodes {@link identityArray}. */
+export function identityOfArray(values: readonly unknown[]): StoredIdentity {
+  const row: Record<string, unknown> = {};
+  for (const [i, name] of Object.keys(expressions).entries()) row[name] = values[i];
+  return identityOf(identityRow.parse(row));
+}
+
+/** Most identities have no suspect. */
+export const withSuspects = sql`${identities} left join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)`;
 
 /** Decodes a row. */
 export function identityOf(row: IdentityRow): StoredIdentity {

@@ -5,10 +5,10 @@ import { ALL_LEGS } from '../domain/test-identity.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Window } from '../domain/window.ts';
 import { type Database, onPostgres } from './client.ts';
-import { identityColumns, identityOf, identityRow, type ShownIdentity } from './identities.ts';
+import { identityArray, identityOfArray, type ShownIdentity, withSuspects } from './identities.ts';
 import { definePrepared } from './prepared.ts';
 import type { PullRequest } from './pull-requests.ts';
-import { flakyExecutions, identities, pullRequests, suspects, tests } from './schema.ts';
+import { flakyExecutions, pullRequests, tests } from './schema.ts';
 import { type TestRecord, testColumns, testOf, testRow } from './tests.ts';
 
 type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
@@ -28,24 +28,26 @@ const pull = z
   .tuple([z.number(), z.number(), z.string(), z.number().nullable(), z.string().nullable()])
   .transform(([id, number, title, authorId, authorLogin]): ShownPull => ({ id, number, title, authorId, authorLogin }));
 
-const testAndPull = testRow.extend({ flaky_count: z.number(), pull: pull.nullable() });
+const testAndMore = testRow.extend({
+  flaky_count: z.number(),
+  pull: pull.nullable(),
+  identities: z.array(z.array(z.unknown())),
+});
 
-/** The columns of a test come with each of its identities, which takes less than a second statement. */
 const read = definePrepared<{ repository: string; tests: string; start: number; end: number }>(
   'known_tests',
   sql`
-    select ${testColumns}, ${identityColumns},
+    select ${testColumns},
       (select count(*)::int from ${flakyExecutions} as flaky
         where flaky.repository_id = tests.repository_id and flaky.test_id = tests.test_id
           and flaky.finished_ms >= ${sql.placeholder('start')}::bigint
           and flaky.finished_ms < ${sql.placeholder('end')}::bigint) as flaky_count,
       (select json_build_array(id, number, title, author_id, author_login) from ${pullRequests} as pulls
         where pulls.repository_id = tests.repository_id and pulls.merge_commit = nullif(tests.first_failed_commit, '')
-        order by number desc limit 1) as pull
-    from ${tests} join ${identities} on identities.repository_id = tests.repository_id and identities.test_id = tests.test_id
-      left join ${suspects} on suspects.repository_id = identities.repository_id and suspects.test_id = identities.test_id
-        and suspects.pipeline_name = identities.pipeline_name and suspects.job_name = identities.job_name
-        and suspects.axes = identities.axes
+        order by number desc limit 1) as pull,
+      (select coalesce(json_agg(${identityArray}), '[]') from ${withSuspects}
+        where identities.repository_id = tests.repository_id and identities.test_id = tests.test_id) as identities
+    from ${tests}
     where tests.repository_id = ${sql.placeholder('repository')} and tests.test_id = any(${sql.placeholder('tests')}::uuid[])`,
 );
 
@@ -62,19 +64,18 @@ export async function readKnownTests(
 ): Promise<Map<string, KnownTest>> {
   const asked = { repository: repositoryId, tests: `{${testIds.join()}}`, start, end };
   const rows = await onPostgres(() => read(db, asked));
-  const known = new Map<string, KnownTest>();
-  for (const row of rows) {
-    const identity = identityOf(identityRow.parse(row));
-    if (executionsOf(identity.summary) === 0) continue;
-    const test = known.get(identity.testId) ?? knownOf(row);
-    known.set(identity.testId, test);
-    if (!identity.isFolded) test.identities.push(identity);
-    if (identity.axes !== ALL_LEGS) test.legs.push(identity);
-  }
-  return known;
+  const known = rows.map(knownOf).filter(({ legs, identities: all }) => legs.length + all.length > 0);
+  return new Map(known.map((test) => [test.testId, test]));
 }
 
 function knownOf(row: unknown): KnownTest {
-  const { pull: firstFailurePull, flaky_count: flakyCount, ...test } = testAndPull.parse(row);
-  return { ...testOf(test), flakyCount, firstFailurePull, identities: [], legs: [] };
+  const { pull: firstFailurePull, flaky_count: flakyCount, identities: arrays, ...test } = testAndMore.parse(row);
+  const retained = arrays.map(identityOfArray).filter(({ summary }) => executionsOf(summary) > 0);
+  return {
+    ...testOf(test),
+    flakyCount,
+    firstFailurePull,
+    identities: retained.filter(({ isFolded }) => !isFolded),
+    legs: retained.filter(({ axes }) => axes !== ALL_LEGS),
+  };
 }
