@@ -32,7 +32,8 @@ const FOREIGN: readonly Foreign[] = [
     hint: 'a report of GoogleTest in JSON; write JUnit XML with --gtest_output=xml:report.xml',
   },
   {
-    marks: [/"collection"/, /"(?:run|environment|globals)"/, /postman|"executions"/],
+    // The collection, which may be long, comes first.
+    marks: [/^\{\s*"collection"\s*:\s*\{\s*"/],
     hint: 'a report of Newman; write JUnit XML with newman run --reporters junit',
   },
   {

@@ -1,6 +1,6 @@
 /** `push` against a server that answers like the gateway, and like one in trouble. */
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { keepPending } from '../../src/client/pending.ts';
 import { Repository } from '../../src/client/repository.ts';
@@ -585,7 +585,7 @@ test('push finds out the format of each file, names what it found, and leaves al
   for (const { name, globs, example } of FORMATS)
     writeFileSync(join(mixed, 'deep', String(globs[0]).replace('**/', '').replace('*', `.${name}.`)), example.text);
   writeFileSync(join(mixed, 'package.json'), '{"name":"shop"}');
-  writeFileSync(join(mixed, 'mochawesome.json'), '{"stats":{"passPercent":100},"results":[]}');
+  cpSync(new URL('../fixtures/foreign', import.meta.url).pathname, join(mixed, 'foreign'), { recursive: true });
   writeFileSync(join(mixed, 'coverage.xml'), '<coverage/>');
   const { code, err } = await push(['--job', 'any'], {}, 'mixed');
   expect(code).toBe(0);
@@ -597,7 +597,13 @@ test('push finds out the format of each file, names what it found, and leaves al
   }
   expect(err).toContain('Found 1 JUnit XML report, 1 Playwright JSON report,');
   expect(err).toContain('mixed/coverage.xml is left out: it is a coverage report, which has no tests.');
-  expect(err).toContain('mixed/mochawesome.json is left out: it is a mochawesome report; write JUnit XML with');
+  for (const [file, tool] of [
+    ['mochawesome-8.1', 'a mochawesome report; write JUnit XML with'],
+    ['mocha-12', 'a report of Mocha; write TAP with'],
+    ['newman-6.2', 'a report of Newman; write JUnit XML with'],
+    ['pytest-json-report-1.5', 'a report of pytest-json-report; write JUnit XML with'],
+  ])
+    expect(err).toContain(`mixed/foreign/${file}.json is left out: it is ${tool}`);
   expect(err).toContain('mixed/package.json is left out: it is not a report, or broken');
 });
 

@@ -1,6 +1,6 @@
 /** Every tool whose reports can be made here, in the order of docs/executions.md. */
 import { go, gotestsum } from './go.ts';
-import { surefire, testng } from './java.ts';
+import { cucumberJvm, surefire, testng } from './java.ts';
 import { bats, bun, cucumber, jest, mocha, node, playwright, tape, vitest } from './javascript.ts';
 import { pytest } from './pytest.ts';
 import { behave, ctest, robot, unittest } from './python-others.ts';
@@ -13,6 +13,7 @@ export const TOOLS: readonly Tool[] = [
   robot,
   surefire,
   testng,
+  cucumberJvm,
   jest,
   vitest,
   mocha,

@@ -118,3 +118,62 @@ export const testng: Tool = {
     { fixture: 'testng/testng-7.10-shop.xml', file: 'target/surefire-reports/testng-results.xml' },
   ],
 };
+
+const FEATURE = `Feature: Cart
+  Scenario: works
+    Given a cart of 1
+  Scenario: ships
+    Given a cart of 2
+  Scenario: undefined one
+    Given nothing like that
+  Scenario: later
+    Given a skipped cart
+  Scenario Outline: rounds
+    Given a cart of <count>
+    Examples:
+      | count |
+      | 1     |
+      | 2     |
+  Rule: Gifts are free
+    Scenario: works
+      Given a pending cart
+`;
+const STEPS = `package shop;
+import io.cucumber.java.PendingException;
+import io.cucumber.java.en.Given;
+public class Steps {
+  @Given("a cart of {int}") public void cart(int count) { if (count == 2) throw new IllegalStateException("two"); }
+  @Given("a skipped cart") public void skipped() { throw new org.opentest4j.TestAbortedException("no"); }
+  @Given("a pending cart") public void pending() { throw new PendingException(); }
+}
+`;
+const SUITE = `package shop;
+import org.junit.platform.suite.api.*;
+@Suite @IncludeEngines("cucumber") @SelectPackages("shop")
+@ConfigurationParameter(key = "cucumber.glue", value = "shop")
+@ConfigurationParameter(key = "cucumber.plugin", value = "message:report.ndjson, json:report.json, junit:report.xml")
+public class ShopTest {}
+`;
+const CUCUMBER = '7.34.2';
+
+export const cucumberJvm: Tool = {
+  name: 'Cucumber-JVM',
+  version: `${CUCUMBER}, Surefire ${SUREFIRE}, JUnit 5.14.4`,
+  from: 'maven',
+  files: {
+    'pom.xml': pom(
+      dependency('io.cucumber', 'cucumber-java', CUCUMBER) +
+        dependency('io.cucumber', 'cucumber-junit-platform-engine', CUCUMBER) +
+        dependency('org.junit.platform', 'junit-platform-suite', '1.14.4'),
+    ),
+    'src/test/java/shop/ShopTest.java': SUITE,
+    'src/test/java/shop/Steps.java': STEPS,
+    'src/test/resources/shop/cart.feature': FEATURE,
+  },
+  reports: [
+    { fixture: 'cucumber/messages-jvm-7.ndjson', command: [...MAVEN, 'test'], file: 'report.ndjson' },
+    { fixture: 'cucumber/json-jvm-7.json', file: 'report.json' },
+    { fixture: 'junit/cucumber-jvm-7.xml', file: 'report.xml' },
+    { fixture: 'junit/surefire-3.5-cucumber.xml', file: 'target/surefire-reports/TEST-shop.ShopTest.xml' },
+  ],
+};

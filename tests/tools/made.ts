@@ -1,6 +1,6 @@
 /** Runs a tool on its project and takes its reports, without the paths and the name of this machine. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { hostname, release, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { readReport } from '../../src/client/report-body.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
@@ -53,6 +53,7 @@ function withoutMachine(report: string, project: string, parent: string | undefi
   return moved
     .replaceAll(basename(project), 'shop')
     .replaceAll(`"${hostname()}"`, '"build"')
+    .replaceAll(`"${release()}"`, '"6.1.0"')
     .replace(/<properties>[\s\S]*?<\/properties>\s*/g, '')
     .replaceAll(FOREIGN_FRAME, '');
 }

@@ -72,6 +72,30 @@ describe('uploads recorded from the unmodified clients', () => {
     });
   });
 
+  test('pytest-opentelemetry: its spans of tests are read, those of set-ups, calls and fixtures are not', async () => {
+    const upload = await fixture('pytest-opentelemetry-1.1.0');
+    const name = (test: string) => `test_cart.py::${test}`;
+    expect(statusesOf(upload)).toEqual({
+      [name('test_works')]: 'passed',
+      [name('TestCart::test_works')]: 'passed',
+      [name('test_ships')]: 'failed',
+      [name('test_later')]: 'skipped',
+      [name('test_rows[1]')]: 'passed',
+      [name('test_rows[2]')]: 'failed',
+      [name('test_needs_it')]: 'failed',
+      [name('test_teardown')]: 'failed',
+      // Its span is OK in both cases, and says no more.
+      [name('test_skips')]: 'passed',
+      [name('test_xfail')]: 'passed',
+    });
+    expect([upload.rejections, upload.warnings]).toEqual([[], []]);
+    const ships = executionsOf(upload).find((execution) => execution.name === name('test_ships'));
+    expect(ships).toMatchObject({ filepath: 'test_cart.py', function: 'test_ships' });
+    expect(ships?.failures[0]?.message).toContain('assert 1 == 2');
+    expect(upload.runs[0]?.run).toMatchObject({ pipeline_name: 'CI', job_name: 'unit', run_id: '7', branch: 'main' });
+    expect(upload.runs[0]?.run.axes).toEqual({ db: 'postgres', python: '3.11' });
+  });
+
   test('mergify-cli: durations, which it sends ten times too long, are corrected', async () => {
     const executions = executionsOf(await fixture('mergify-cli-2026.10.3-junit-process'));
     expect(executions.map(({ name, durationSeconds }) => [name, durationSeconds])).toEqual([
@@ -301,7 +325,7 @@ describe('spans that are no tests', () => {
     const upload = await parseSpans({ spans: [session, other] });
     expect([upload.runs, upload.rejections]).toEqual([[], []]);
     expect(upload.warnings).toEqual([
-      'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case, or with test.case.name',
+      'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case, or with test.case.name, or one of pytest-opentelemetry',
     ]);
   });
   test('a refused test is not called no test', async () => {

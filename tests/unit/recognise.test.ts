@@ -72,11 +72,31 @@ describe('reports that are not read', () => {
       expect(String(refusal)).toContain(advice);
     }
   });
+  test.each([
+    ['mochawesome-8.1.json', 'a mochawesome report; write JUnit XML with the reporter mocha-junit-reporter'],
+    ['mocha-12.json', 'a report of Mocha; write TAP with --reporter tap'],
+    ['newman-6.2.json', 'a report of Newman; write JUnit XML with newman run --reporters junit'],
+    [
+      'pytest-json-report-1.5.json',
+      'a report of pytest-json-report; write JUnit XML with pytest --junitxml=report.xml',
+    ],
+  ])('%s, which the tool wrote', async (file, advice) => {
+    const report = await fixtureBytes(`foreign/${file}`);
+    expect(await nameOf(report)).toBeNull();
+    expect(await whatIs(report)).toStartWith(advice);
+    for (const format of FORMATS.filter(({ mediaTypes }) => mediaTypes.some((type) => type.includes('json'))))
+      expect(String(await refusalOf(format, report))).toContain(advice);
+  });
+  test('Newman of a collection that is longer than what is looked at: it comes before the results', async () => {
+    const report = JSON.parse(Buffer.from(await fixtureBytes('foreign/newman-6.2.json')).toString());
+    report.collection.item = Array.from({ length: 200 }, () => report.collection.item).flat();
+    expect(await whatIs(Buffer.from(JSON.stringify(report)))).toStartWith('a report of Newman');
+  });
   test.each(FORMATS)('a $name report that is sent as another is told its address', async ({ name, title, example }) => {
-    const other = name === 'junit' ? playwright : junit;
-    expect(String(await refusalOf(other, example.text))).toEndWith(
-      ` It is in the format ${title}, which has its own address, …/${name}.`,
-    );
+    for (const other of FORMATS.filter((format) => format.name !== name))
+      expect(`${other.name}: ${await refusalOf(other, example.text)}`).toEndWith(
+        ` It is in the format ${title}, which has its own address, …/${name}.`,
+      );
   });
   test('what is not known is refused as ever', async () => {
     expect(String(await refusalOf(junit, '<suites/>'))).toEndWith(

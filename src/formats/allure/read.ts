@@ -1,5 +1,5 @@
 /** The parser of Allure results: a list of them, one alone, or a zip of the folder. */
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { readJson } from '../json.ts';
 import { isOtherJson } from '../other-json.ts';
@@ -15,7 +15,7 @@ export const readAllure: ReportFormat['parse'] = async (body, report) => {
   const breakage = isZip(body) ? await readZip(body, visitor) : await readJson(asList(asUtf8(body, report)), visitor);
   const isCut = breakage !== null && report.testCount === 0;
   if (!visitor.isAllure || isCut)
-    throw new InvalidUpload(
+    throw new WrongFormat(
       `The body holds no Allure results: ${isCut ? `it ${breakage}` : 'nothing in it has a name and a status'}.`,
     );
   visitor.finish(breakage);
@@ -40,7 +40,7 @@ function asList(body: Uint8Array): Uint8Array {
   const first = body.find((byte) => byte > 0x20);
   if (first === OPEN_BRACE) return listOfOne(body);
   if (first !== OPEN_BRACKET && first !== undefined)
-    throw new InvalidUpload('The body holds no Allure results: it is neither JSON nor a zip of a folder of them.');
+    throw new WrongFormat('The body holds no Allure results: it is neither JSON nor a zip of a folder of them.');
   return body;
 }
 

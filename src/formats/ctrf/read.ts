@@ -1,6 +1,6 @@
 /** The parser of the Common Test Report Format. */
 import { z } from 'zod';
-import { InvalidUpload } from '../errors.ts';
+import { WrongFormat } from '../errors.ts';
 import type { ReportFormat } from '../format.ts';
 import { readJson } from '../json.ts';
 import { isOtherJson } from '../other-json.ts';
@@ -11,7 +11,7 @@ export const readCtrf: ReportFormat['parse'] = async (body, report) => {
   const visitor = new CtrfVisitor(report);
   const breakage = await readJson(asUtf8(body, report), visitor);
   if (!visitor.isCtrf)
-    throw new InvalidUpload(
+    throw new WrongFormat(
       `The body is not a CTRF JSON report: ${breakage === null ? 'it has no list results.tests' : `it ${breakage}`}.`,
     );
   visitor.finish(breakage);

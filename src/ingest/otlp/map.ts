@@ -1,7 +1,7 @@
 /**
- * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name, or one of
- * OpenTelemetry's own conventions, with `test.case.name`. Sessions and suites are skipped, and a warning says so if there
- * is no test at all. The source of an execution is its trace, and its key is its span.
+ * From an OTLP export to executions: a test is a span with `test.scope=case`, named by the span's name, one of
+ * OpenTelemetry's own conventions, with `test.case.name`, or one of pytest-opentelemetry. Sessions and suites are skipped,
+ * and a warning says so if there is no test at all. The source of an execution is its trace, and its key is its span.
  */
 import type { Status } from '../../domain/status.ts';
 import { UploadCollector } from '../../formats/collect.ts';
@@ -49,7 +49,7 @@ async function decodeAllProtobuf(body: Uint8Array, tests: TestSpans): Promise<vo
 }
 
 const NO_TEST =
-  'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case, or with test.case.name';
+  'No span is a test, so nothing was stored: a test is a span with the attribute test.scope=case, or with test.case.name, or one of pytest-opentelemetry';
 
 /** Collects the tests among the spans. */
 class TestSpans {
@@ -105,12 +105,15 @@ class TestSpans {
 
 /**
  * Null for any other span. Spans of OpenTelemetry's conventions are named as their runner likes, and have the
- * qualified name of the test in an attribute; suites and runs do not have it.
+ * qualified name of the test in an attribute; suites and runs do not have it. pytest-opentelemetry names the test in the
+ * spans of its set-up, call and teardown, too, but only the span of the whole has that name itself.
  */
 function testNameOf(span: Span, attributes: Attributes): string | null {
   const scope = attributes.text('test.scope');
   if (scope !== null) return scope === 'case' ? span.name : null;
-  return span.attributes.get('test.case.name') ?? null;
+  return (
+    span.attributes.get('test.case.name') ?? (span.name === span.attributes.get('pytest.nodeid') ? span.name : null)
+  );
 }
 
 const UNKNOWN_STATUS =

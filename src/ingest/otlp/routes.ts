@@ -67,7 +67,7 @@ function tracesOperation(
     tag: INGEST_TAG,
     summary: 'Upload test results as OTLP traces',
     description:
-      'Takes an OTLP/HTTP trace export in protobuf or JSON. A test is a span with `test.scope=case`, and its name is the name of the test, or a span with `test.case.name`, which then is the name; other spans are ignored. Sending the same spans again counts nothing.',
+      'Takes an OTLP/HTTP trace export in protobuf or JSON. A test is a span with `test.scope=case`, and its name is the name of the test, or a span with `test.case.name`, which then is the name, or one of `pytest-opentelemetry`; other spans are ignored. Sending the same spans again counts nothing.',
     access: 'upload',
     isRateLimited: false,
     params: repositoryPath,

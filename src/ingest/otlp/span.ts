@@ -49,6 +49,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'exception.message',
   'exception.stacktrace',
   'exception.type',
+  'pytest.nodeid',
   'test.case.result.status',
   'test.case.name',
   'test.scope',
