@@ -1,8 +1,7 @@
 /** Where the attachments that a report names can be read. */
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type AttachmentsPlace, attachmentsPlaceBelow } from '../domain/attachments.ts';
-import type { ReportFormat } from '../formats/format.ts';
+import type { AttachmentsPlace } from '../domain/attachments.ts';
 
 export interface AttachmentFlags {
   attachmentsUrl?: string | undefined;
@@ -15,13 +14,6 @@ export const attachmentsPlaceOf = ({
 }: AttachmentFlags): AttachmentsPlace | undefined =>
   attachmentsUrl === undefined ? undefined : { url: attachmentsUrl, root: resolve(attachmentsRoot ?? '.') };
 
-/** For one report: some formats name files from the folder in which the report is, or which it is. */
-export function attachmentsPlaceFor(
-  { hasFilesBeside = false }: Pick<ReportFormat, 'hasFilesBeside'>,
-  file: string,
-  place: AttachmentsPlace,
-): AttachmentsPlace {
-  if (!hasFilesBeside) return place;
-  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
-  return attachmentsPlaceBelow(resolve(isFolder ? file : dirname(file)), place) ?? place;
-}
+/** The folder of a report, which may be one itself. */
+export const folderOfReport = (file: string): string =>
+  resolve(statSync(file, { throwIfNoEntry: false })?.isDirectory() === true ? file : dirname(file));

@@ -23,7 +23,7 @@ import {
   runTargetOf,
   type TargetFlags,
 } from './target.ts';
-import { failedUpload, type UploadResult, uploadBytes, uploadFile, uploadOf } from './upload.ts';
+import { failedUpload, type UploadResult, uploadBytes, uploadFile, uploadOfFile } from './upload.ts';
 
 interface WaitFlags {
   timeout: number;
@@ -114,7 +114,7 @@ async function send(
   if (Object.keys(target.axes).length > 0) printError(`Leg: ${axesWords(target.axes, ' ')}.`);
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
   const results = await eachWithProgress([...formats], ([file, format]) => {
-    const upload = uploadOf(format, target.query, file, reportNameOf(flags, target, file, formats.size));
+    const upload = uploadOfFile(format, target.query, file, reportNameOf(flags, target, file, formats.size));
     return uploadFile(repository, upload, format, waitMsMax(flags));
   });
   finish([...results, ...[...problems].map(([file, why]) => failedUpload(file, why))], flags);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Rejection } from '../domain/rejections.ts';
 import type { ReportFormat } from '../formats/format.ts';
-import { attachmentsPlaceFor } from './attachments.ts';
+import { folderOfReport } from './attachments.ts';
 import { readReport } from './report-body.ts';
 import type { Receipt, Repository } from './repository.ts';
 import { ServiceError } from './service-error.ts';
@@ -43,19 +43,14 @@ export const uploadOf = (format: ReportFormat, query: UploadQuery, file: string,
   file,
   address: format.name,
   contentType: format.mediaTypes[0],
-  query: { ...query, ...attachmentsOf(query, format, file), report },
+  query: { ...query, report },
 });
 
-/** Changes the address of the attachments only if the format names them from elsewhere. */
-function attachmentsOf(
-  { attachments_url: url, attachments_root: root }: UploadQuery,
-  format: ReportFormat,
-  file: string,
-) {
-  if (typeof url !== 'string' || typeof root !== 'string') return {};
-  const place = attachmentsPlaceFor(format, file, { url, root });
-  return { attachments_url: place.url, attachments_root: place.root ?? root };
-}
+/** The same for a report that lies on the disk: some name attachments from there. */
+export const uploadOfFile = (format: ReportFormat, query: UploadQuery, file: string, report: string): Upload => {
+  const beside = query.attachments_url === undefined ? {} : { attachments_from: folderOfReport(file) };
+  return uploadOf(format, { ...query, ...beside }, file, report);
+};
 
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 2_000;

@@ -64,6 +64,8 @@ export interface AttachmentsPlace {
   url: string;
   /** That folder on the machine of the job: absolute paths below it are told from it. */
   root?: string | undefined;
+  /** The folder of the report on that machine. */
+  from?: string | undefined;
 }
 
 /** The address of a folder as {@link AttachmentsPlace} has it, or null: an address with a query has no folders below. */
@@ -73,26 +75,22 @@ export function attachmentsFolderOf(address: string): string | null {
   return known.endsWith('/') ? known : `${known}/`;
 }
 
-/** The place of a folder within another; null if it is elsewhere. */
-export function attachmentsPlaceBelow(folder: string, { url, root = '' }: AttachmentsPlace): AttachmentsPlace | null {
-  const below = namesBelow(folder, root);
-  if (below === null) return null;
-  const place = { url: url + below.map((name) => `${encodeURIComponent(name)}/`).join('') };
-  return { ...place, root: [root.replace(/(?<![\\/])[\\/]+$/, ''), ...below].join('/') };
-}
-
 const SCHEME = /^[a-z][a-z\d+.-]+:/i;
 const DRIVE = /^[a-z]:\//i;
 
 /**
  * The address of an attachment by its path in a report; null if the path leads elsewhere. Nothing in a path is taken for
  * more than a name: not `..` beyond the folder, not another host, not a query.
+ *
+ * @param isBeside whether the path begins where the report is. One that leads up from where the tests ran can begin only there
  */
-export function attachmentUrl(path: string, place: AttachmentsPlace | undefined): string | null {
+export function attachmentUrl(path: string, place: AttachmentsPlace | undefined, isBeside = false): string | null {
   if (/^https:/i.test(path)) return attachmentAddressOf(path);
   const local = /^file:/i.test(path) ? pathOfFileUrl(path) : path;
   if (local === null || SCHEME.test(local) || !place) return null;
-  const below = namesBelow(local, place.root);
+  const { root, from } = place;
+  const isFromReport = from !== undefined && !isAbsolute(local) && (isBeside || namesOf(local) === null);
+  const below = namesBelow(isFromReport ? `${from}/${local}` : local, root);
   if (below === null || below.length === 0) return null;
   return attachmentAddressOf(place.url + below.map(encodeURIComponent).join('/'));
 }

@@ -17,6 +17,8 @@ export interface ReportedFile {
   path: string;
   /** Its media type. */
   type?: string | null | undefined;
+  /** Whether its path begins where the report is; absent: as the format has it. */
+  isBeside?: boolean | undefined;
 }
 
 /** A failure, with the files that were kept of that attempt. */
@@ -45,7 +47,11 @@ export class AttachmentLinks {
   /** Files of failures that lie elsewhere than in the folder whose address is known. */
   elsewhere = 0;
 
-  constructor(private readonly place: AttachmentsPlace | undefined) {}
+  /** @param areBeside whether paths begin where the report is, and not where the tests ran */
+  constructor(
+    private readonly place: AttachmentsPlace | undefined,
+    private readonly areBeside: boolean,
+  ) {}
 
   /** @param files those of the record as a whole: they belong to its last failure */
   of(failures: readonly ReportedFailure[], files: readonly ReportedFile[] = []): ParsedFailure[] {
@@ -56,9 +62,9 @@ export class AttachmentLinks {
     });
   }
 
-  #linkTo({ name, path, type }: ReportedFile): Attachment | null {
+  #linkTo({ name, path, type, isBeside = this.areBeside }: ReportedFile): Attachment | null {
     // Nothing that is longer can be linked, and it may be a content in place of a path.
-    const url = path.length > WEB_ADDRESS_BYTES_MAX ? null : attachmentUrl(path, this.place);
+    const url = path.length > WEB_ADDRESS_BYTES_MAX ? null : attachmentUrl(path, this.place, isBeside);
     if (url === null) {
       if (this.place && attachmentAddressOf(path) === null) this.elsewhere++;
       return null;

@@ -60,6 +60,8 @@ export interface ReportSettings {
   executionsMax: number;
   /** Absent: only addresses in the report are linked. */
   attachments?: AttachmentsPlace | undefined;
+  /** As its format says. */
+  hasFilesBeside?: boolean | undefined;
 }
 
 export class Report {
@@ -82,10 +84,10 @@ export class Report {
   #elapsedSeconds = 0;
   #earliestMs = Number.POSITIVE_INFINITY;
 
-  constructor({ source, executionsMax, attachments }: ReportSettings) {
+  constructor({ source, executionsMax, attachments, hasFilesBeside = false }: ReportSettings) {
     this.#source = source;
     this.#executionsMax = executionsMax;
-    this.#links = new AttachmentLinks(attachments);
+    this.#links = new AttachmentLinks(attachments, hasFilesBeside);
     this.#collector = new UploadCollector(executionsMax);
   }
 

@@ -121,17 +121,15 @@ test('a report is sent with the run that the environment describes, and awaited'
   expect(code).toBe(0);
 });
 
-test('attachments lie below an address, of a report that names them from its own folder below that', async () => {
+test('attachments lie below an address, and the service is told where a report lies', async () => {
   const url = ['--attachments-url', 'https://files.example/runs/7'];
   await push(['a.xml', ...url]);
-  expect(taken[0]?.query).toMatchObject({ attachments_url: 'https://files.example/runs/7/', attachments_root: folder });
+  const place = { attachments_url: 'https://files.example/runs/7/', attachments_root: folder };
+  expect(taken[0]?.query).toMatchObject({ ...place, attachments_from: folder });
   mkdirSync(join(folder, 'build/all results'), { recursive: true });
   writeFileSync(join(folder, 'build/all results/1-result.json'), '{}');
   await push(['build/all results', ...url], {}, 'allure');
-  expect(taken[1]?.query).toMatchObject({
-    attachments_url: 'https://files.example/runs/7/build/all%20results/',
-    attachments_root: join(folder, 'build/all results'),
-  });
+  expect(taken[1]?.query).toMatchObject({ ...place, attachments_from: join(folder, 'build/all results') });
   const { err, code } = await push(['a.xml', '--attachments-url', 'http://files.example/']);
   expect(err).toContain('https://');
   expect(code).toBe(2);

@@ -1,8 +1,8 @@
 /** The axes and places that push, gate and the reporters send, up to what ClickHouse stores. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ReporterSession } from '../../src/client/reporter/session.ts';
+import { type ReporterOptions, ReporterSession } from '../../src/client/reporter/session.ts';
 import { junit } from '../../src/formats/junit/format.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { unpack } from '../../src/queue/encoding.ts';
@@ -123,16 +123,52 @@ test('gate sends the leg of the job', async () => {
   expect(await stored()).toEqual([`{"arch":"x64","os":"windows","python":"3.14"} ${PLACE}`]);
 });
 
-test('a reporter sends the leg of the job', async () => {
+/** Sends a report as the plugin of a runner does, and returns the lines that it prints. */
+async function report(options: ReporterOptions, text = XML): Promise<string[]> {
   const before = { ...process.env };
   Object.assign(process.env, job());
   try {
-    const session = new ReporterSession('vitest', junit, { axes: { browser: 'webkit' } });
-    session.add('a.test.ts', XML, []);
-    await session.end();
+    const session = new ReporterSession('vitest', junit, options);
+    session.add('a.test.ts', text, []);
+    return await session.end();
   } finally {
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
     Object.assign(process.env, before);
   }
+}
+
+test('a reporter sends the leg of the job', async () => {
+  await report({ axes: { browser: 'webkit' } });
   expect(await stored()).toEqual([`{"arch":"x64","browser":"webkit","os":"windows","python":"3.13"} ${PLACE}`]);
+});
+
+describe('a reporter', () => {
+  const failing = (...paths: string[]) =>
+    `<testsuite><testcase name="a"><failure/><system-out>${paths.map((path) => `[[ATTACHMENT|${path}]]`).join('')}</system-out></testcase></testsuite>`;
+  const linksSent = () =>
+    queued.flatMap(({ failures }) => failures.attachments?.flat().flatMap((link) => link?.url ?? []) ?? []);
+
+  test('links attachments below its option, from the working directory or its other option', async () => {
+    await report({ attachmentsUrl: 'https://files.example/7' }, failing('a.png', resolve('shots/b.png'), '/tmp/c.png'));
+    expect(linksSent()).toEqual(['https://files.example/7/a.png', 'https://files.example/7/shots/b.png']);
+    queued = [];
+    const place = { attachmentsUrl: 'https://files.example/7/', attachmentsRoot: '/tmp/out' };
+    await report(place, failing('/tmp/out/c.png', resolve('shots/b.png'), '../d.png'));
+    expect(linksSent()).toEqual(['https://files.example/7/c.png']);
+  });
+  test('links none without the option, and says of a wrong one what it must be', async () => {
+    await report({}, failing('a.png', 'https://other.example/b.png'));
+    expect(linksSent()).toEqual(['https://other.example/b.png']);
+    queued = [];
+    for (const wrong of [
+      'http://files.example/',
+      'https://me:secret@files.example/',
+      'https://files.example/?sig=1',
+      7,
+    ])
+      expect(await report({ attachmentsUrl: wrong as string }, failing('a.png'))).toEqual([
+        'ci-insights: nothing is sent. attachmentsUrl must be an https:// URL without a password or a query in it.',
+      ]);
+    expect(queued).toEqual([]);
+  });
 });

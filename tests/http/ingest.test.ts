@@ -219,9 +219,14 @@ describe('JUnit reports', () => {
     expect(queued[0]?.failures.attachments).toEqual([
       [{ kind: 'screenshot', name: '', url: 'https://files.example.com/runs/7/shots/a%20b.png' }],
     ]);
-    const elsewhere = await jsonOf(await send(`${JUNIT}?${at}`, report('../../etc/passwd')));
+    const beside = `${JUNIT}?${at}&attachments_from=/home/me/shop/reports`;
+    expect((await send(beside, report('../shots/c.png'))).status).toBe(202);
+    expect(queued[1]?.failures.attachments).toEqual([
+      [{ kind: 'screenshot', name: '', url: 'https://files.example.com/runs/7/shots/c.png' }],
+    ]);
+    const elsewhere = await jsonOf(await send(beside, report('../../etc/passwd')));
     expect(elsewhere).toMatchObject({ warnings: [expect.stringContaining('1 attachment cannot be linked')] });
-    expect(queued[1]?.failures.attachments).toBeUndefined();
+    expect(queued[2]?.failures.attachments).toBeUndefined();
   });
 
   test('that break off say so in the answer, and keep what came before', async () => {

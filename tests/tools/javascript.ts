@@ -208,14 +208,16 @@ export const playwright: Tool = {
     'other.spec.ts': "import { test } from '@playwright/test';\ntest('works', () => { throw new Error('other'); });\n",
     'crash.spec.ts':
       "import { test } from '@playwright/test';\ntest('ends', () => process.exit(7));\ntest('after', () => {});\n",
+    // Playwright looks for the results of tests beside it.
+    'package.json': '{}',
     'playwright.config.ts':
-      "export default { retries: 1, workers: 1, projects: [{ name: 'chromium' }, { name: 'webkit', testMatch: 'cart.spec.ts', grep: /works|pays/ }], reporter: [['junit', { outputFile: 'report.xml' }], ['json', { outputFile: 'report.json' }], ['playwright-ctrf-json-reporter', {}], ['allure-playwright', {}]] };\n",
+      "export default { retries: 1, workers: 1, projects: [{ name: 'chromium' }, { name: 'webkit', testMatch: 'cart.spec.ts', grep: /works|pays/ }], reporter: [['junit', { outputFile: 'reports/junit.xml' }], ['json', { outputFile: 'report.json' }], ['playwright-ctrf-json-reporter', {}], ['allure-playwright', {}]] };\n",
   },
   reports: [
     {
       fixture: 'junit/playwright-1.65.xml',
       command: ['playwright', 'test'],
-      file: 'report.xml',
+      file: 'reports/junit.xml',
     },
     {
       fixture: 'playwright/retries-and-crash.json',

@@ -7,6 +7,9 @@ import { parse } from '../support/reports.ts';
 /** Where projects lie in stored reports. */
 export const HOME = '/home/me/shop';
 
+/** JUnit reports of Playwright name files from their own folder. */
+const PLACE = { url: 'https://files.example/', root: HOME, from: `${HOME}/reports` };
+
 /**
  * A line for each execution, sorted, and the warnings of the receipt.
  *
@@ -19,7 +22,7 @@ export async function linesIn(
 ): Promise<{ executions: string[]; warnings: string[] }> {
   const format = FORMATS.find(({ name }) => name === fixture.split('/')[0]);
   if (!format) throw new Error(`${fixture} has no format`);
-  const upload = await parse(format, report, { attachments: { url: 'https://files.example/', root: HOME } });
+  const upload = await parse(format, report, { attachments: PLACE });
   const executions = executionsOf(upload).map(({ name, status, isFlaky, isRetried, failures }) => {
     const links = failures.reduce((sum, { attachments }) => sum + (attachments?.length ?? 0), 0);
     const usual = status === 'failed' || isFlaky ? 1 : 0;

@@ -5,7 +5,6 @@ import {
   attachmentKindOf,
   attachmentsFolderOf,
   attachmentsOf,
-  attachmentsPlaceBelow,
   attachmentsText,
   attachmentUrl,
 } from '../../src/domain/attachments.ts';
@@ -98,7 +97,8 @@ describe('an address', () => {
       const path = Array.from({ length: 1 + below(8) }, () => pieces[below(pieces.length)]).join(
         below(2) === 0 ? '' : '/',
       );
-      const url = attachmentUrl(path, PLACE);
+      const from = ['/home/me/shop/reports', 'reports', '..', '/', '/home/me', 'C:\\', undefined][below(7)];
+      const url = attachmentUrl(path, { ...PLACE, from }, below(2) === 0);
       if (url !== null) expect(new URL(url).href).toStartWith(PLACE.url);
     }
   });
@@ -110,13 +110,33 @@ test('a folder is https, and has no query', () => {
     expect(attachmentsFolderOf(wrong)).toBeNull();
 });
 
-test('a folder below is found below', () => {
-  expect(attachmentsPlaceBelow('/home/me/shop/build/allure results', PLACE)).toEqual({
-    url: 'https://files.example/runs/7/build/allure%20results/',
-    root: '/home/me/shop/build/allure results',
+describe('an address of a path that begins where the report is', () => {
+  const beside = (path: string, from: string | undefined) => attachmentUrl(path, { ...PLACE, from }, true);
+  test('is below the folder of the report', () => {
+    expect(beside('1-a b.png', '/home/me/shop/build/allure results')).toBe(
+      'https://files.example/runs/7/build/allure%20results/1-a%20b.png',
+    );
+    expect(beside('1.png', 'build')).toBe('https://files.example/runs/7/build/1.png');
+    expect(beside('1.png', undefined)).toBe('https://files.example/runs/7/1.png');
+    expect(beside('/home/me/shop/1.png', '/home/me/shop/build')).toBe('https://files.example/runs/7/1.png');
   });
-  expect(attachmentsPlaceBelow('/home/me/shop', PLACE)).toEqual(PLACE);
-  expect(attachmentsPlaceBelow('/tmp/results', PLACE)).toBeNull();
+  test('may lead up, as long as it stays within the root', () => {
+    expect(beside('../test-results/cart.png', '/home/me/shop/reports')).toBe(
+      'https://files.example/runs/7/test-results/cart.png',
+    );
+    expect(beside('../../cart.png', '/home/me/shop/reports')).toBeNull();
+    expect(beside('../../shop/reports/cart.png', '/home/me/shop/reports')).toBe(
+      'https://files.example/runs/7/reports/cart.png',
+    );
+    expect(beside('cart.png', '/tmp/results')).toBeNull();
+    expect(beside('../cart.png', '..')).toBeNull();
+  });
+  test('is what a path means that leads up from where the tests ran', () => {
+    const place = { ...PLACE, from: '/home/me/shop/reports/e2e' };
+    expect(attachmentUrl('../../cart.png', place)).toBe('https://files.example/runs/7/cart.png');
+    expect(attachmentUrl('../../../cart.png', place)).toBeNull();
+    expect(attachmentUrl('shots/../cart.png', place)).toBe('https://files.example/runs/7/cart.png');
+  });
 });
 
 test('the kind follows from type, name and ending', () => {
@@ -233,6 +253,50 @@ describe('a report of', () => {
         ['log', '', at('e.log')],
       ],
     ]);
+  });
+
+  test('JUnit of Playwright names them from its own folder, that of others from where the tests ran', async () => {
+    const report = (root: string) => `<testsuites ${root}><testsuite name="a.spec.ts" hostname="chromium">
+      <testcase name="t" classname="a.spec.ts"><failure message="no"/>
+      <system-out>[[ATTACHMENT|a.png]] [[ATTACHMENT|../b.png]] [[ATTACHMENT|../../c.png]]</system-out></testcase></testsuite></testsuites>`;
+    const place = { ...PLACE, from: '/home/me/shop/reports' };
+    const warnings = ['1 attachment cannot be linked: not below the folder whose address `attachments_url` is.'];
+    expect(await linksIn(junit, report('id="" name=""'), place)).toEqual({
+      links: [
+        [
+          ['screenshot', '', at('reports/a.png')],
+          ['screenshot', '', at('b.png')],
+        ],
+      ],
+      warnings,
+    });
+    expect(await linksIn(junit, report(''), place)).toEqual({
+      links: [
+        [
+          ['screenshot', '', at('a.png')],
+          ['screenshot', '', at('b.png')],
+        ],
+      ],
+      warnings,
+    });
+  });
+
+  test.each([allure, trx, robot])('$name names them from its own folder', async (format) => {
+    const name = 'shots/a.png';
+    const report = {
+      allure: JSON.stringify([
+        { uuid: 'u', name: 't', status: 'failed', attachments: [{ name: 'a', source: name, type: 'image/png' }] },
+      ]),
+      trx: `<TestRun><TestSettings><Deployment runDeploymentRoot="run"/></TestSettings><Results>
+        <UnitTestResult executionId="e" testId="t1" testName="T" outcome="Failed" relativeResultsDirectory="e">
+        <Output><ErrorInfo><Message>no</Message></ErrorInfo></Output><ResultFiles><ResultFile path="shots/a.png"/></ResultFiles>
+        </UnitTestResult></Results><TestDefinitions><UnitTest id="t1"><TestMethod className="S" name="T"/></UnitTest></TestDefinitions></TestRun>`,
+      robot: `<robot generator="Robot 7.5"><suite name="S"><test name="T"><kw name="k"><msg html="true" level="INFO">&lt;img src="${name}"&gt;</msg></kw>
+        <status status="FAIL">no</status></test></suite></robot>`,
+    }[format.name];
+    const { links } = await linksIn(format, report ?? '', { ...PLACE, from: '/home/me/shop/build' });
+    const folder = format === trx ? 'build/run/In/e' : 'build';
+    expect(links?.flat()?.map((link) => link?.[2])).toEqual([at(`${folder}/shots/a.png`)]);
   });
 
   test('Cucumber names external ones', async () => {

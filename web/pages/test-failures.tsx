@@ -99,7 +99,7 @@ function Newest({ path, failureId }: { path: TestPath; failureId: string }) {
       )}
       <ul className="flex flex-col gap-1 text-xs">
         {data.latest_events.map((event) => (
-          <li key={event.id} className="flex flex-wrap gap-x-3">
+          <li key={event.id} className="flex flex-wrap gap-x-3 gap-y-2">
             <Time at={event.failed_at} isWhole />
             {event.job_url && <ExternalLink href={event.job_url}>job</ExternalLink>}
             <Attachments attachments={event.attachments} />

@@ -157,7 +157,7 @@ function Row({ path, failure, onQuarantine }: RowProps) {
         {failure.exception_type}: {failure.exception_message}
       </p>
       {failure.attachments.length > 0 && (
-        <p className="flex flex-wrap gap-x-3 text-xs">
+        <p className="flex flex-wrap gap-x-3 gap-y-2 text-xs">
           <Attachments attachments={failure.attachments} />
         </p>
       )}

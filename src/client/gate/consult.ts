@@ -17,7 +17,7 @@ import {
   runInfoOf,
   runTargetOf,
 } from '../target.ts';
-import { type UploadResult, uploadFile, uploadOf } from '../upload.ts';
+import { type UploadResult, uploadFile, uploadOfFile } from '../upload.ts';
 import type { FailedTest } from './reports.ts';
 import { type Answer, askAbout } from './verdicts.ts';
 
@@ -78,7 +78,7 @@ async function send(
   notices: string[],
 ): Promise<UploadResult[]> {
   const uploads = files.map((file) =>
-    uploadOf(format, target.query, file, reportNameOf(flags, target, file, files.length)),
+    uploadOfFile(format, target.query, file, reportNameOf(flags, target, file, files.length)),
   );
   const results = await eachWithProgress(uploads, (upload) =>
     uploadFile(repository, upload, format, WAIT_SHARE * repository.service.remainingMs),

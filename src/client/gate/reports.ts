@@ -6,7 +6,7 @@ import { decisiveReportOf } from '../../domain/decisive-report.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { Report } from '../../formats/report.ts';
-import { attachmentsPlaceFor } from '../attachments.ts';
+import { folderOfReport } from '../attachments.ts';
 import { readReport as readBody } from '../report-body.ts';
 
 export interface FailedTest {
@@ -45,7 +45,7 @@ export async function readReports(
     // A test that has passed in the end has not failed.
     if (files.includes(decisiveReportOf(file) ?? '')) continue;
     try {
-      const read = await readReport(format, file, attachments && attachmentsPlaceFor(format, file, attachments));
+      const read = await readReport(format, file, attachments && { ...attachments, from: folderOfReport(file) });
       tests += read.tests;
       for (const test of read.failed) if (!failed.has(test.name)) failed.set(test.name, test);
       troubles.push(...read.troubles.map((sentence) => `${file}: ${sentence}`));
@@ -64,7 +64,8 @@ async function readReport(
   file: string,
   attachments: AttachmentsPlace | undefined,
 ): Promise<ReadReports> {
-  const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX, attachments });
+  const { hasFilesBeside } = format;
+  const report = new Report({ source: file, executionsMax: UPLOAD_EXECUTIONS_MAX, attachments, hasFilesBeside });
   const { readReport: readAs } = await import('../../formats/recognise.ts');
   await readAs(format, await readBody(format, file), report);
   const { runs, rejections, warnings } = report.toUpload(RUN, undefined);

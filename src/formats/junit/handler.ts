@@ -314,7 +314,8 @@ export class JunitHandler implements XmlHandler {
       listing: home.project === null ? listingOf(framework, suite?.writer ?? null, attributes) : 'never',
       part: closed.isAttempt ? 'attempt' : closed.isAddition && framework === 'pytest' ? 'addition' : 'whole',
       home,
-      files: closed.marks?.files.slice(0, FILES_MAX),
+      // Playwright names them from the folder of its report, others from where the tests ran.
+      files: closed.marks?.files.slice(0, FILES_MAX).map((file) => ({ ...file, isBeside: this.#hasProjects })),
       ...(axes && { axes }),
     });
   }

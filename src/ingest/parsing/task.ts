@@ -28,6 +28,7 @@ const querySchema = z.object({
   report: z.string().optional(),
   attachments_url: z.string().optional(),
   attachments_root: z.string().optional(),
+  attachments_from: z.string().optional(),
 } satisfies Record<keyof ReportQuery, z.ZodType>);
 
 export const parseTaskSchema = z.object({

@@ -56,8 +56,11 @@ function parseFile(
   });
 }
 
-const placeOf = ({ attachments_url: url, attachments_root: root }: ReportQuery): AttachmentsPlace | undefined =>
-  url === undefined ? undefined : { url, root };
+const placeOf = ({
+  attachments_url: url,
+  attachments_root: root,
+  attachments_from: from,
+}: ReportQuery): AttachmentsPlace | undefined => (url === undefined ? undefined : { url, root, from });
 
 export interface ReportOptions {
   run: Run;
@@ -76,7 +79,9 @@ export async function parseReport(
   body: Uint8Array,
   { run, reportName, executionsMax = UPLOAD_EXECUTIONS_MAX, startedAtMs, attachments }: ReportOptions,
 ): Promise<ParsedUpload> {
-  const report = new Report({ source: sourceOf(format, run, reportName), executionsMax, attachments });
+  const { hasFilesBeside } = format;
+  const source = sourceOf(format, run, reportName);
+  const report = new Report({ source, executionsMax, attachments, hasFilesBeside });
   await readReport(format, body, report);
   return report.toUpload(run, startedAtMs);
 }

@@ -80,6 +80,11 @@ export const reportQuery = {
     description: 'That folder on the machine of the job: absolute paths in the report are taken as below it.',
     example: '/home/runner/work/shop/shop',
   }),
+  attachments_from: textParameter(1, REPORT_LENGTH_MAX, {
+    description:
+      'The folder of the report, on that machine or below `attachments_root`: some formats name files from there. Without it they begin at the root.',
+    example: '/home/runner/work/shop/shop/reports',
+  }),
   report: textParameter(1, REPORT_LENGTH_MAX, {
     description:
       "Tells a job's reports apart, such as a path or a shard. By default the name of the file in the form, else a hash of the report.",
