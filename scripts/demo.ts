@@ -19,6 +19,7 @@ import { Producer } from '../src/queue/producer.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
 import { type BundledChunk, packBundle, uploadBundles } from '../src/queue/upload-bundles.ts';
 import { jobOf, LIVELY, LIVELY_WORLD } from '../tests/simulation/lively.ts';
+import { matrixOf } from '../tests/simulation/lively-matrix.ts';
 import { eventsOf, type LivelyPull, pullRequestsOf, pullsOf } from '../tests/simulation/lively-pulls.ts';
 import { makeWorld } from '../tests/simulation/world.ts';
 
@@ -121,11 +122,14 @@ function makeHistory(now: number): History {
   const runs = [...world.runs()].map((run) => ({ ...run, at: run.at + shift })).filter(({ at }) => at <= now);
   const pulls = pullsOf(runs);
   const pullOf = new Map(pulls.flatMap((pull) => pull.commits.map(({ commit }) => [commit, pull])));
+  const jobs = runs.map((run) => ({
+    at: run.at,
+    job: jobOf(run, { startedAt: run.at, now, pull: pullOf.get(run.commit) }),
+  }));
   const chunks: BundledChunk[] = [];
   let executions = 0;
-  for (const run of runs) {
-    executions += run.identities.length;
-    const job = jobOf(run, { startedAt: run.at, now, pull: pullOf.get(run.commit) });
+  for (const { job } of [...jobs, ...matrixOf(runs, now)].sort((a, b) => a.at - b.at)) {
+    executions += job.executions.key.length;
     chunks.push({ id: testRuns.id(job), json: JSON.stringify(job), trace: undefined });
   }
   const results = Array.from({ length: Math.ceil(chunks.length / BUNDLE_RUNS) }, (_, i) =>

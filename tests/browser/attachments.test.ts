@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('attachments', () => {
     });
   });
 
-  test('open in a page of their own, which learns nothing of ours', async () => {
+  test('open apart, and their page learns nothing of ours', async () => {
     await pages.on({ viewport: WIDE }, async ({ page, open, context }) => {
       const asked: (string | undefined)[] = [];
       await context.route(`${FILES}/**`, async (route) => {
