@@ -137,3 +137,17 @@ test('confidence and impact are those of the leg, too', async () => {
   ]);
   expect([...sure, ...others].sort()).toEqual(['e2e draws', 'e2e pays']);
 });
+
+test('a test that is active in another leg only is not found as active', async () => {
+  const found = async (query: Record<string, string>) => entries(await read({ test_name: NAMES, ...query }));
+  expect(await found({ axis: 'os:windows', is_active: 'true' })).toEqual(['unit pays']);
+  expect(await found({ axis: 'os:linux', is_active: 'true' })).toEqual(['unit forks']);
+  expect(await found({ axis: 'python:3.13', is_active: 'true' })).toEqual(['unit pays']);
+  expect((await found({ axis: 'os:windows', is_active: 'false' })).sort()).toEqual(['unit adds']);
+  // In its leg with Python 3.13 it is calm.
+  expect((await found({ axis: 'os:linux', is_active: 'false' })).sort()).toEqual([
+    'unit adds',
+    'unit forks',
+    'unit pays',
+  ]);
+});
