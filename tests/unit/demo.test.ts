@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { demoEnvironment } from '../../scripts/demo.ts';
 import { readConfig, SETTINGS } from '../../src/config.ts';
+import { matrixOf } from '../simulation/lively-matrix.ts';
 
 const YOURS = {
   PATH: '/usr/bin',
@@ -39,4 +40,22 @@ test('no setting of the service or of a driver is passed on, and everything else
     PORT: '4000',
     LOG_LEVEL: 'error',
   });
+});
+
+test('the demo has a matrix of two by three, with a test that fails on one combination', () => {
+  const run = {
+    id: 'r',
+    attempt: 1,
+    job: 0,
+    commit: 'c1',
+    isDefaultBranch: true,
+    at: 0,
+    identities: [],
+    troubles: new Map(),
+  };
+  const jobs = matrixOf([run], Date.parse('2026-11-21T12:00:00Z')).map(({ job }) => job);
+  const legs = Map.groupBy(jobs, ({ run: { axes } }) => JSON.stringify(axes));
+  expect(legs.size).toBe(6);
+  const ill = [...legs].filter(([, own]) => own.some(({ executions }) => executions.status.includes('failed')));
+  expect(ill.map(([axes]) => axes)).toEqual(['{"os":"windows","node":"24"}']);
 });
