@@ -5,7 +5,7 @@ import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
 import { quarantineProposal } from '../client/quarantine-proposal.ts';
-import { axesWords } from '../domain/axes.ts';
+import { axesWords } from '../domain/axes-in-words.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';

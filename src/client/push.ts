@@ -1,6 +1,6 @@
 /** `ci-insights push [format] <files…>`: uploads test reports from a CI job. */
 import { Command } from 'commander';
-import { axesWords } from '../domain/axes.ts';
+import { axesWords } from '../domain/axes-in-words.ts';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';

@@ -27,22 +27,6 @@ export function axesOf(text: string): Axes {
   return text === '' ? {} : axesSchema.parse(JSON.parse(text));
 }
 
-/** The axis of legs without names (`src/domain/unnamed-leg.ts`). The first of them lacks it. */
-export const UNNAMED_LEG_AXIS = 'unnamed_leg';
-
-/** For people: `os=windows, python=3.13`; `leg 2 (unnamed)` for one without a name. */
-export const axesWords = (axes: Axes, separator = ', '): string =>
-  Object.entries(axes)
-    .map(([name, value]) => axisInWords(name, quotedValue(value)))
-    .join(separator);
-
-/** @param value in words */
-export const axisInWords = (name: string, value: string): string =>
-  name === UNNAMED_LEG_AXIS ? `leg ${value} (unnamed)` : `${name}=${value}`;
-
-/** A value in words; in quotes if it could be read as more than one. */
-export const quotedValue = (value: string): string => (/[\s,"=]/u.test(value) ? JSON.stringify(value) : value);
-
 /** All of them: the first value of each name, as many as a leg may have. Undefined for none. */
 export function joinedAxes(...parts: readonly (Axes | undefined)[]): Axes | undefined {
   const joined = new Map<string, string>();

@@ -1,6 +1,6 @@
 /** The legs that a quarantine is narrowed to: for each axis that it names, the values that it covers. Pure. */
 import { z } from 'zod';
-import { AXES_MAX, type Axes, axesRejection, axisInWords } from './axes.ts';
+import { AXES_MAX, type Axes, axesRejection } from './axes.ts';
 import { foreignRecord } from './foreign-record.ts';
 
 /** So many values may one axis have. */
@@ -41,12 +41,6 @@ export const orderedAxisScope = (scope: AxisScope): StoredAxisScope =>
 export const axisScopeText = (scope: AxisScope): string => JSON.stringify(orderedAxisScope(scope));
 
 export const axisScopeOf = (text: string): StoredAxisScope => axisScopeSchema.parse(JSON.parse(text));
-
-/** For people: `os=linux or windows, python=3.13`. */
-export const axisScopeWords = (scope: AxisScope): string =>
-  Object.entries(scope)
-    .map(([name, values]) => axisInWords(name, values.join(' or ')))
-    .join(', ');
 
 /** Each axis with each of its values. */
 export const axisPairs = (scope: AxisScope | null): [name: string, value: string][] =>

@@ -1,5 +1,5 @@
 /** An explanation by axes as a sentence for people. Its names and values are foreign text. Pure. */
-import { axisInWords, quotedValue } from './axes.ts';
+import { axisInWords } from './axes-in-words.ts';
 import type { AxisTerm } from './axis-candidates.ts';
 import type { AxisExplanation } from './axis-explanation.ts';
 
@@ -23,4 +23,4 @@ export function axisSentence(explanation: AxisExplanation, legs: number): string
 }
 
 const termInWords = (term: AxisTerm): string =>
-  term.map(({ axis, values }) => axisInWords(axis, values.map(quotedValue).join(' or '))).join(' and ');
+  term.map(({ axis, values }) => axisInWords(axis, ...values)).join(' and ');

@@ -5,8 +5,9 @@
  * is elsewhere and the explanation is sure: no person looks at it first. Pure.
  */
 import { AXES_MAX } from './axes.ts';
+import { axisScopeWords } from './axes-in-words.ts';
 import type { AxisExplanation } from './axis-explanation.ts';
-import { AXIS_VALUES_MAX, axisScopeRejection, axisScopeWords, type StoredAxisScope } from './axis-scope.ts';
+import { AXIS_VALUES_MAX, axisScopeRejection, type StoredAxisScope } from './axis-scope.ts';
 import { appliesInPlace, type QuarantineScope } from './quarantine-scope.ts';
 import type { Leg } from './test-identity.ts';
 

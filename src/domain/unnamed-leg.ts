@@ -2,7 +2,8 @@
  * Legs without names: reports of one attempt of a CI job that contradict each other under the same names. They are told
  * apart by the order in which they arrive. Pure.
  */
-import { AXES_MAX, type Axes, UNNAMED_LEG_AXIS } from './axes.ts';
+import { AXES_MAX, type Axes } from './axes.ts';
+import { UNNAMED_LEG_AXIS } from './axes-in-words.ts';
 
 /** A report that contradicts this many stays with the last of them. The number takes four bits of an execution's id. */
 export const UNNAMED_LEGS_MAX = 16;

@@ -7,6 +7,9 @@ import { type AxisExplanation, explainByAxes } from './axis-explanation.ts';
 import { type LegNames, type ProposedScope, proposedScope } from './proposed-scope.ts';
 import { type Leg, legKey } from './test-identity.ts';
 
+/** The newest executions of a test that are considered: 40 legs for a month with 40 commits a day. */
+export const LEG_EXECUTIONS_MAX = 50_000;
+
 /** An execution that passed or failed. */
 export interface LegExecution extends Leg {
   commit: string;

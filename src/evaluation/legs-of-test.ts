@@ -2,12 +2,9 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
-import { type WhereItFails, whereItFails } from '../domain/where-it-fails.ts';
+import { LEG_EXECUTIONS_MAX, type WhereItFails, whereItFails } from '../domain/where-it-fails.ts';
 import type { Window } from '../domain/window.ts';
 import type { Turn } from '../fair-queue.ts';
-
-/** 40 legs for a month with 40 commits a day. */
-export const LEG_EXECUTIONS_MAX = 50_000;
 
 const executionsOfLegs = defineQuery(
   'evaluation/legs_of_test',

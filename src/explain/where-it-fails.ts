@@ -5,12 +5,9 @@ import { orderedAxisScope } from '../domain/axis-scope.ts';
 import { axisSentence } from '../domain/axis-words.ts';
 import type { ProposedScope } from '../domain/proposed-scope.ts';
 import type { LegCounts } from '../domain/where-it-fails.ts';
-import { LEG_EXECUTIONS_MAX, readLegs, type TestInWindow } from '../evaluation/legs-of-test.ts';
+import { readLegs, type TestInWindow } from '../evaluation/legs-of-test.ts';
 import type { Turn } from '../fair-queue.ts';
 import { type FailsWith, TERMS_MAX } from './fails-with-schema.ts';
-
-/** Executions of a test that are considered. */
-export const NEWEST_MAX = LEG_EXECUTIONS_MAX;
 
 interface LegsOfTest {
   /** Whether all executions of the window were considered. */

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { axesSchema } from '../domain/axes.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { RATIO_DAYS, windowUpTo } from '../domain/ratio-window.ts';
+import { LEG_EXECUTIONS_MAX } from '../domain/where-it-fails.ts';
 import { failsWithField, LEGS_LISTED_MAX } from '../explain/fails-with-schema.ts';
-
-import { legsOfTest, NEWEST_MAX } from '../explain/where-it-fails.ts';
+import { legsOfTest } from '../explain/where-it-fails.ts';
 import { type Http, mount } from '../http/operation.ts';
 import * as common from './common.ts';
 import { latest } from './known-tests.ts';
@@ -17,7 +17,7 @@ const response = z.object({
     example: '2026-10-23T00:00:00.000Z',
   }),
   is_complete: z.boolean().meta({
-    description: `False: only the newest ${NEWEST_MAX.toLocaleString('en-US')} executions were considered`,
+    description: `False: only the newest ${LEG_EXECUTIONS_MAX.toLocaleString('en-US')} executions were considered`,
     example: true,
   }),
   fails_with: failsWithField,

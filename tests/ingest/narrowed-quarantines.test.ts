@@ -1,6 +1,6 @@
 /** Automatic quarantines of a test that runs in the legs of a matrix, on real stores. */
 import { expect, test } from 'bun:test';
-import { axisScopeWords } from '../../src/domain/axis-scope.ts';
+import { axisScopeWords } from '../../src/domain/axes-in-words.ts';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { TEST_NOW } from '../support/clock.ts';

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import { effectsQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { EffectText } from '../ui/effect.tsx';
-import { axisValuesInWords } from '../ui/excused.tsx';
 import { formatCount, formatCounted } from '../ui/format.ts';
+import { axisScopeWords } from '../ui/leg-words.ts';
 import { Terms } from '../ui/terms.tsx';
 import { TestName } from '../ui/test-name.tsx';
 import { Time } from '../ui/time.tsx';
@@ -142,7 +142,7 @@ function Narrowing({ quarantine: one }: { quarantine: Quarantine }) {
   return (
     <>
       {places.length > 0 && <span>only in {places.join(' · ')}</span>}
-      {one.axes !== null && <span>only where {axisValuesInWords(one.axes)}</span>}
+      {one.axes !== null && <span>only where {axisScopeWords(one.axes)}</span>}
       {groups !== undefined && <span>only {formatCounted(groups, 'failure group')}</span>}
     </>
   );

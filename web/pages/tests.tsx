@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { searchQuery } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
+import { axisFilterInWords } from '../ui/leg-words.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { patternOf } from '../ui/search-text.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
@@ -85,7 +86,7 @@ export function Tests() {
         {pipeline !== undefined && (
           <Chip label={`pipeline ${pipeline}`} onRemove={() => change({ pipeline: undefined })} />
         )}
-        {axis !== undefined && <Chip label={axis.replace(':', '=')} onRemove={() => change({ axis: undefined })} />}
+        {axis !== undefined && <Chip label={axisFilterInWords(axis)} onRemove={() => change({ axis: undefined })} />}
         {job !== undefined && <Chip label={`job ${job}`} onRemove={() => change({ job: undefined })} />}
       </div>
       <div className="card">

@@ -1,7 +1,8 @@
 /** Describes in words what a quarantine excuses; for a narrowed one, also what it does not. */
+
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { formatCount } from './format.ts';
-import { axisInWords } from './leg-words.ts';
+import { axisScopeWords } from './leg-words.ts';
 
 type Group = Pick<TestFailures['failures'][number], 'id' | 'exception_type' | 'exception_message'>;
 
@@ -27,7 +28,7 @@ export function Excused({ branch, pipeline, job, axes, failureIds, groups }: Exc
     <div className="flex flex-col gap-1">
       <p>
         Excuses {failureIds === null ? 'every failure' : groupsIn(failureIds.length)} {placeOf(pipeline, job)},{' '}
-        {axes !== null && `where ${axisValuesInWords(axes)}, `}
+        {axes !== null && `where ${axisScopeWords(axes)}, `}
         {branch === null ? 'on every branch' : `on ${branch}`}
         {failureIds !== null && failureIds.length > 0 ? ':' : '.'}
       </p>
@@ -52,12 +53,6 @@ export function Excused({ branch, pipeline, job, axes, failureIds, groups }: Exc
     </div>
   );
 }
-
-/** `os=linux or windows, python=3.13`. */
-export const axisValuesInWords = (axes: AxisValues): string =>
-  Object.entries(axes)
-    .map(([name, values]) => axisInWords(name, values.join(' or ')))
-    .join(', ');
 
 const groupsIn = (count: number): string => `${formatCount(count)} failure ${count === 1 ? 'group' : 'groups'}`;
 

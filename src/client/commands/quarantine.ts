@@ -1,7 +1,8 @@
 /** `ci-insights quarantine`: lists, adds and ends quarantines. */
 import { Command } from 'commander';
 import { z } from 'zod';
-import { type AxisScope, axisScopeWords } from '../../domain/axis-scope.ts';
+import { axisScopeWords } from '../../domain/axes-in-words.ts';
+import type { AxisScope } from '../../domain/axis-scope.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
 import { withTarget } from '../options.ts';

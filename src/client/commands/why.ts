@@ -1,7 +1,7 @@
 /** `ci-insights why`: what is known of a test that failed. */
 import { Command } from 'commander';
 import { attachmentTitle } from '../../domain/attachments.ts';
-import { axisScopeWords } from '../../domain/axis-scope.ts';
+import { axisScopeWords } from '../../domain/axes-in-words.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
 import { inLog } from '../foreign-text.ts';
