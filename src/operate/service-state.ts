@@ -14,7 +14,7 @@ interface StateReaders {
   rate(): Promise<StoredRate>;
 }
 
-const moment = z.iso.datetime();
+const moment = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
 const count = (description: string, example: number) => z.int().meta({ description, example });
 const seconds = (description: string, example: number) => z.number().meta({ description, example });
 

@@ -80,7 +80,7 @@ function inputsOf(heading: string): Record<string, string> {
     names.map((name) => [
       `INPUT_${name.toUpperCase().replaceAll('-', '_')}`,
       // As GitHub has it in a job without a matrix.
-      (given[name] ?? inputs[name]?.default ?? '').replace('${{ toJSON(matrix) }}', 'null'),
+      (given[name] ?? inputs[name]?.default ?? '').replace(/^\$\{\{ toJSON\(matrix\) \}\}$/, 'null'),
     ]),
   );
 }

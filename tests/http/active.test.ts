@@ -100,7 +100,7 @@ describe('a calm flaky test', () => {
     expect(await details('fine')).toMatchObject({ health_status: 'healthy', is_active: false });
     const { is_active, legs } = await details('in a matrix');
     expect(is_active).toBe(true);
-    const activity = legs.map((leg): [string | undefined, boolean] => [leg.axes['os'], leg.is_active]);
+    const activity = legs.map((leg): [string | undefined, boolean] => [leg.axes.os, leg.is_active]);
     expect(Object.fromEntries(activity)).toEqual({ linux: false, windows: true });
     expect(await counts()).toEqual([3, 2, 3]);
   });

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import Ajv from 'ajv/dist/2020';
 import { gatewayOf, webhooksOf } from '../../src/features.ts';
+import { mountReceiptLists } from '../../src/ingest/receipts.ts';
 import { mountIngest } from '../../src/ingest/routes.ts';
 import { INGEST_TAG } from '../../src/ingest/schemas.ts';
 import { mountWebhooks } from '../../src/ingest/webhooks/routes.ts';
+import { mountDeadLetters } from '../../src/operate/dead-letters.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { openTestStores } from '../support/stores.ts';
 
@@ -84,6 +87,30 @@ const STRUCTURE = {
   },
 };
 
+const API = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+
+interface Asked {
+  method: string;
+  path: string;
+  /** Names of those of the query. */
+  parameters: string[];
+  /** What is printed, unless it is cut or changed by a filter of jq; undefined then. */
+  answer: unknown;
+}
+
+/** A command and what it prints, as docs/api.md has them. */
+function requestIn(block: string): Asked {
+  const [command = '', ...printed] = block.split(/(?<!\\)\n/);
+  const [, path = '', query = ''] = /"\$URL([^"?]+)(?:\?([^"]*))?"/.exec(command) ?? [];
+  const data = [...command.matchAll(/(?:-d|--data-urlencode) '?([\w]+)=/g)].map(([, name = '']) => name);
+  const method = / -X (\w+)/.exec(command)?.[1] ?? (/ -s?G/.test(command) || !/ -d /.test(command) ? 'GET' : 'POST');
+  const text = printed.join('\n').split(/\n\$ /)[0] ?? '';
+  const isWhole = /\| jq(?: -c)?$/.test(command) && !text.includes('…');
+  const own = query.split('&').flatMap((pair) => pair.split('=')[0] || []);
+  const answer = isWhole ? JSON.parse(text) : undefined;
+  return { method: method.toLowerCase(), path, parameters: [...own, ...data], answer };
+}
+
 let app: TestApp;
 let document: Document;
 let operations: [string, Operation][];
@@ -94,6 +121,8 @@ beforeAll(async () => {
     features: [
       (elysia, http) => mountIngest(elysia, http, gatewayOf(stores)),
       (elysia, http) => mountWebhooks(elysia, http, webhooksOf(stores)),
+      (elysia, http) => mountDeadLetters(elysia, http, stores),
+      (elysia, http) => mountReceiptLists(elysia, http, stores.receipts),
     ],
   });
   document = await app.get<Document>('/docs/json');
@@ -101,6 +130,12 @@ beforeAll(async () => {
     Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
   );
 });
+
+/** The one whose path has the fewest parameters. */
+const operationAt = ({ method, path }: Asked): Operation | undefined =>
+  operations
+    .filter(([name]) => new RegExp(`^${name.replace(/\{\w+\}/g, '[^/]+')}$`).test(`${method} ${path}`))
+    .sort(([one], [other]) => one.split('{').length - other.split('{').length)[0]?.[1];
 
 const ajv = new Ajv({ strict: false, validateFormats: false });
 
@@ -164,8 +199,31 @@ describe('the OpenAPI document', () => {
         expect([name, parameter, ajv.validate(schema, example) || ajv.errors]).toEqual([name, parameter, true]);
   });
 
+  test('every request of docs/api.md is one that it describes, and every whole answer there fits its schema', () => {
+    const asked = [...API.matchAll(/^```\n(\$ curl .*"\$URL\/v1\/[\s\S]*?)^```$/gm)].map(([, block = '']) =>
+      requestIn(block),
+    );
+    const known = asked.map((one) => [one, operationAt(one)] as const);
+    // What operators see of the service is mounted with the whole of it only.
+    expect(known.filter(([, operation]) => operation === undefined).map(([{ path }]) => path)).toEqual(['/v1/service']);
+    expect(known.length).toBeGreaterThan(20);
+    let answers = 0;
+    for (const [{ path, parameters, answer }, operation] of known) {
+      const names = operation?.parameters?.filter((one) => one.in === 'query').map(({ name }) => name) ?? [];
+      expect([path, parameters.filter((name) => !names.includes(name))]).toEqual([path, []]);
+      const { schema } = Object.entries(operation?.responses ?? {})
+        .filter(([status]) => status.startsWith('2'))
+        .flatMap(([, { content = {} }]) => Object.values(content))[0] ?? { schema: undefined };
+      if (answer === undefined || schema === undefined) continue;
+      answers++;
+      const whole = { ...schema, components: document.components };
+      expect([path, ajv.validate(whole, answer) || ajv.errors]).toEqual([path, true]);
+    }
+    expect(answers).toBeGreaterThan(3);
+  });
+
   test('no upload is answered with 429: clients resend one only after 5xx and 408', () => {
-    const uploads = operations.filter(([, { tags }]) => tags.includes(INGEST_TAG));
+    const uploads = operations.filter(([name, { tags }]) => name.startsWith('post ') && tags.includes(INGEST_TAG));
     expect(uploads.length).toBeGreaterThan(5);
     expect(uploads.filter(([, { responses }]) => '429' in responses).map(([name]) => name)).toEqual([]);
   });

@@ -96,3 +96,19 @@ describe('legs', () => {
     expect(whereItFails(results).explanation).toMatchObject({ terms: [[{ axis: 'CI job', values: ['x'] }]] });
   });
 });
+
+test('the first failures of a pull request say nothing of where a test fails, however clear they look', () => {
+  const legs = ['linux', 'windows'].flatMap((os) => ['3.12', '3.13'].map((python) => axesText({ os, python })));
+  for (const isIll of [(leg: string) => leg.includes('windows'), (leg: string) => leg === legs[3]])
+    for (const pushes of [1, 2]) {
+      const { explanation, scope } = whereItFails(
+        Array.from({ length: 30 }, (_, commit) =>
+          legs.map((axes) => ({
+            ...{ pipelineName: 'CI', jobName: 'unit', axes, commit: `c${commit}`, day: commit },
+            isFailed: commit >= 30 - pushes && isIll(axes),
+          })),
+        ).flat(),
+      );
+      expect([explanation.kind, scope]).toEqual(['unknown', null]);
+    }
+});
