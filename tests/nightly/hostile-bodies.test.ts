@@ -1,6 +1,7 @@
 /** Bodies that are small as sent: none takes gigabytes, or seconds, beyond what its tests need. */
 import { beforeAll, expect, test } from 'bun:test';
 import { z } from 'zod';
+import { FORMATS } from '../../src/formats/formats.ts';
 import { HOSTILE_BODIES, packed } from '../support/hostile-bodies.ts';
 import { packedReport } from '../support/packed-report.ts';
 
@@ -48,3 +49,9 @@ test.each(HOSTILE_BODIES.map((body) => [body.parser, body.name, body] as const))
     expect(beyond.peakMb).toBeLessThanOrEqual(BEYOND.peakMb);
   },
 );
+
+test('every parser has such a body', () => {
+  expect([...new Set(HOSTILE_BODIES.map(({ parser }) => parser))].sort()).toEqual(
+    ['protobuf', 'json', ...FORMATS.map(({ name }) => name)].sort(),
+  );
+});
