@@ -1,8 +1,9 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
 import { isActive, ownFailureOf } from '../../src/domain/activity.ts';
 import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
-import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
+import { foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
+import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
@@ -18,6 +19,8 @@ interface Options {
   countsPullRequests?: boolean;
   /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
   levels?: HealthLevels;
+  /** By test: its identities. Without it, each is a test of its own. */
+  legs?: readonly (readonly number[])[];
 }
 
 interface PullRequest {
@@ -37,9 +40,15 @@ export class ServiceRules implements Rules {
   readonly #pullRequests = new Map<string, PullRequest>();
   readonly #options: Required<Options>;
   #newestAt = 0;
+  readonly #legs = new Map<number, readonly number[]>();
+  /** By identity. */
+  readonly #newest = new Map<number, { commit: string; at: number; isFailed: boolean }>();
+  /** By identity: what was seen elsewhere of the last failure. */
+  readonly #seen = new Map<number, Seen>();
 
-  constructor({ countsPullRequests = true, levels = HEALTH_LEVELS }: Options = {}) {
-    this.#options = { countsPullRequests, levels };
+  constructor({ countsPullRequests = true, levels = HEALTH_LEVELS, legs = [] }: Options = {}) {
+    this.#options = { countsPullRequests, levels, legs };
+    for (const identities of legs) for (const one of identities) this.#legs.set(one, identities);
     this.name =
       levels !== HEALTH_LEVELS
         ? `flaky from ${levels.flakyFrom}, broken from ${levels.brokenFrom}`
@@ -66,7 +75,33 @@ export class ServiceRules implements Rules {
       const execution = { executionId, result, finishedAt: run.at, commit: run.commit } as const;
       this.#believe(identity, foldBelief(belief, execution, trouble && troubleFor(belief, meaning)));
     }
+    for (let i = 0; i < run.identities.length; i++) this.#lookElsewhere(run.identities[i] as number, run);
     this.#runs.add({ startedAt: run.at, ...count });
+  }
+
+  /** What the legs of a test show about each other on a commit, as `elsewhereOf` has it. */
+  #lookElsewhere(identity: number, run: Run): void {
+    const legs = this.#legs.get(identity) ?? [];
+    if (legs.length < 2) return;
+    const isFailed = run.troubles.has(identity);
+    this.#newest.set(identity, { commit: run.commit, at: run.at, isFailed });
+    this.#seen.delete(identity);
+    if (isFailed) this.#show(identity, run);
+    for (const other of legs) if (other !== identity) this.#show(other, run);
+  }
+
+  #show(identity: number, run: Run): void {
+    const belief = this.beliefs.get(identity) ?? newBelief();
+    const [failure] = belief.streak;
+    if (failure?.commit !== run.commit || run.at - failure.finishedAt > REACH_MS) return;
+    const others = (this.#legs.get(identity) ?? []).filter((other) => other !== identity);
+    const results = others.flatMap((other) => this.#newest.get(other) ?? []).filter(({ commit }) => commit === run.commit);
+    const after = seenIn(results.map((one) => one.isFailed));
+    const before = this.#seen.get(identity) ?? seenIn([]);
+    if (after.passed === before.passed && after.failed === before.failed) return;
+    this.#seen.set(identity, after);
+    const at = { finishedAt: run.at, runId: run.id, runAttempt: run.attempt, executionId: 0n };
+    this.#believe(identity, foldElsewhere(belief, { at, failure, before, after }));
   }
 
   settle(now: number): void {
