@@ -95,7 +95,9 @@ export class ServiceRules implements Rules {
     const [failure] = belief.streak;
     if (failure?.commit !== run.commit || run.at - failure.finishedAt > REACH_MS) return;
     const others = (this.#legs.get(identity) ?? []).filter((other) => other !== identity);
-    const results = others.flatMap((other) => this.#newest.get(other) ?? []).filter(({ commit }) => commit === run.commit);
+    const results = others
+      .flatMap((other) => this.#newest.get(other) ?? [])
+      .filter(({ commit }) => commit === run.commit);
     const after = seenIn(results.map((one) => one.isFailed));
     const before = this.#seen.get(identity) ?? seenIn([]);
     if (after.passed === before.passed && after.failed === before.failed) return;
