@@ -110,7 +110,11 @@ export function foldElsewhere(belief: Belief, shown: Elsewhere): Belief {
   const weights = [...belief.weights];
   // In a run in trouble, the other legs may be in the same trouble.
   weights[BROKEN] = (weights[BROKEN] ?? 0) * breakFactor(shown) ** (1 - belief.trouble.shared);
-  return withStatus({ ...belief, weights: normalised(weights), wasSure: isSurelyHealthy(belief) });
+  const next = { ...belief, weights: normalised(weights), wasSure: isSurelyHealthy(belief) };
+  const status = statusAfter(belief, next);
+  // Other legs call no test flaky: only its own results do.
+  const wasFlaky = belief.status === 'flaky' || belief.wasFlaky;
+  return withStatus(next, status === 'flaky' && !wasFlaky ? 'healthy' : status);
 }
 
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
@@ -249,8 +253,7 @@ const placeOf = ({ executionId, commit, finishedAt }: WeighedPlace): WeighedPlac
   finishedAt,
 });
 
-function withStatus(belief: Belief): Belief {
-  const status = statusAfter(belief, belief);
+function withStatus(belief: Belief, status = statusAfter(belief, belief)): Belief {
   const evidence = status === 'flaky' ? called(belief.evidence) : belief.evidence;
   if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
   const wasFlaky = belief.status === 'flaky';

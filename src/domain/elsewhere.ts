@@ -34,7 +34,7 @@ export const REACH_MS = 3 * DAY_MS;
  * How many times likelier each makes it that the failure is a break. Learned on the first year of
  * dask/distributed, so that as many fail again as it says; docs/judgement-quality.md has how right that is on the second.
  */
-const FACTORS = { passed: [0.025, 0.75, 40], notPassed: [1, 4, 15] } as const;
+const FACTORS = { passed: [0.04, 0.75, 40], notPassed: [1, 4, 15] } as const;
 
 const factorOf = ({ passed, failed }: Seen): number => FACTORS[passed ? 'passed' : 'notPassed'][failed] ?? 1;
 
@@ -43,7 +43,7 @@ export const breakFactor = ({ before, after }: Pick<Elsewhere, 'before' | 'after
   factorOf(after) / factorOf(before);
 
 /**
- * What other legs show about each failure that may be the first of a row. Months leave as a whole, so each is looked at
+ * What other legs show about each failure. The fold takes in what is said of the first of a row. Months leave as a whole, so each is looked at
  * alone.
  *
  * @param legs by leg: executions of one test on the default branch, in any order
@@ -60,15 +60,11 @@ export function elsewhereOf(legs: ReadonlyMap<string, readonly JudgedExecution[]
   for (const results of onCommits.values()) {
     if (!results.some(({ execution }) => execution.status === 'failed')) continue;
     results.sort((one, other) => comparePositions(one.execution, other.execution));
-    const failing = new Set<string>();
     for (const { leg, execution } of results) {
-      if (execution.status !== 'failed') failing.delete(leg);
-      else if (!failing.has(leg)) {
-        failing.add(leg);
-        const known = found.get(leg) ?? [];
-        found.set(leg, known);
-        known.push(...shownAbout(leg, execution, results));
-      }
+      if (execution.status !== 'failed') continue;
+      const known = found.get(leg) ?? [];
+      found.set(leg, known);
+      known.push(...shownAbout(leg, execution, results));
     }
   }
   return found;

@@ -24,6 +24,7 @@ import { identityIn, identityKey, identityOf, legKey } from '../domain/test-iden
 import type { FailedCommit, IdentifiedClue } from '../postgres/clues.ts';
 import { nameOfRun, type PullRun } from '../postgres/judged-runs.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
+import { runNameOfExecution } from './run-under-judgement.ts';
 
 /** Commits in a statement. With as many tests each as may contradict, their ids fit in the 1 MiB of an address. */
 const COMMITS_MAX = 40;
@@ -164,9 +165,12 @@ function suspectsIn(runs: readonly CommitRun[], known: ReadonlySet<string> = new
 function failedBesideOthers(runs: readonly CommitRun[]): Set<string> {
   const failed = new Set<string>();
   if (new Set(runs.map(placeOfRun)).size < 2) return failed;
-  for (const { failed_tests } of runs) if (failed_tests.length <= CONTRADICTED_TESTS_MAX) addTo(failed, failed_tests);
+  for (const run of runs) if (!isTooRed(run)) addTo(failed, run.failed_tests);
   return failed;
 }
+
+/** So many tests failed in the run that it says nothing about one of them. */
+const isTooRed = ({ failed_tests }: CommitRun): boolean => failed_tests.length > CONTRADICTED_TESTS_MAX;
 
 function addTo<T>(set: Set<T>, values: Iterable<T>): void {
   for (const value of values) set.add(value);
@@ -179,11 +183,12 @@ function addElsewhere(
   runs: readonly CommitRun[],
   executions: readonly IdentifiedExecution[],
 ): void {
-  const months = Map.groupBy(runs, (run) => monthIn(placeOfRun(run), run.started_ms));
+  const red = new Set(runs.filter(isTooRed).map((run) => nameOfRun({ ...placeOfRow(run), commit: '' })));
+  const runOf = new Map(executions.map((one) => [String(one.executionId), runNameOfExecution(one)]));
   for (const [testId, ofTest] of Map.groupBy(executions, (one) => one.testId))
     for (const [leg, shown] of elsewhereOf(Map.groupBy(ofTest, legKey)))
       for (const one of shown)
-        if (isTelling(months.get(monthIn(leg, one.failure.finishedAt)) ?? []))
+        if (!red.has(runOf.get(one.failure.executionId) ?? ''))
           evidence.clues.push({ ...identityIn(`${testId}\0${leg}`), ...one });
 }
 

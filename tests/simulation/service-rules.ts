@@ -6,6 +6,7 @@ import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
+import { monthOf } from '../../src/domain/retention.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
 import type { MetRun } from '../../src/domain/run-trouble.ts';
 import type { Health } from '../../src/domain/status.ts';
@@ -14,13 +15,16 @@ import type { Rules, Run } from './history.ts';
 
 const PLACE = { pipelineName: 'CI', jobName: 'unit' };
 
+/** By test: its identities. */
+export type Legs = readonly (readonly number[])[];
+
 interface Options {
   /** Whether commits of pull requests that both passed and failed count, as in the service. */
   countsPullRequests?: boolean;
   /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
   levels?: HealthLevels;
-  /** By test: its identities. Without it, each is a test of its own. */
-  legs?: readonly (readonly number[])[];
+  /** Without them, each identity is a test of its own. */
+  legs?: Legs | undefined;
 }
 
 interface PullRequest {
@@ -42,7 +46,7 @@ export class ServiceRules implements Rules {
   #newestAt = 0;
   readonly #legs = new Map<number, readonly number[]>();
   /** By identity. */
-  readonly #newest = new Map<number, { commit: string; at: number; isFailed: boolean }>();
+  readonly #newest = new Map<number, { commit: string; month: number; isFailed: boolean; isTelling: boolean }>();
   /** By identity: what was seen elsewhere of the last failure. */
   readonly #seen = new Map<number, Seen>();
 
@@ -84,7 +88,8 @@ export class ServiceRules implements Rules {
     const legs = this.#legs.get(identity) ?? [];
     if (legs.length < 2) return;
     const isFailed = run.troubles.has(identity);
-    this.#newest.set(identity, { commit: run.commit, at: run.at, isFailed });
+    const isTelling = run.troubles.size <= CONTRADICTED_TESTS_MAX;
+    this.#newest.set(identity, { commit: run.commit, month: monthOf(run.at), isFailed, isTelling });
     this.#seen.delete(identity);
     if (isFailed) this.#show(identity, run);
     for (const other of legs) if (other !== identity) this.#show(other, run);
@@ -93,11 +98,14 @@ export class ServiceRules implements Rules {
   #show(identity: number, run: Run): void {
     const belief = this.beliefs.get(identity) ?? newBelief();
     const [failure] = belief.streak;
+    const month = monthOf(run.at);
     if (failure?.commit !== run.commit || run.at - failure.finishedAt > REACH_MS) return;
+    const own = this.#newest.get(identity);
+    if (own?.month !== month || !own.isTelling) return;
     const others = (this.#legs.get(identity) ?? []).filter((other) => other !== identity);
     const results = others
       .flatMap((other) => this.#newest.get(other) ?? [])
-      .filter(({ commit }) => commit === run.commit);
+      .filter((one) => one.commit === run.commit && one.month === month);
     const after = seenIn(results.map((one) => one.isFailed));
     const before = this.#seen.get(identity) ?? seenIn([]);
     if (after.passed === before.passed && after.failed === before.failed) return;
