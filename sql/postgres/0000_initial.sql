@@ -302,15 +302,7 @@ CREATE TABLE "ci_insights"."verifications" (
 	"failure" text
 );
 --> statement-breakpoint
-CREATE TABLE "ci_insights"."commit_records" (
-	"repository_id" uuid NOT NULL,
-	"commit_sha" text NOT NULL,
-	"first_ms" bigint NOT NULL,
-	"record" text NOT NULL,
-	CONSTRAINT "commit_records_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
-);
---> statement-breakpoint
-CREATE TABLE "ci_insights"."contradictions" (
+CREATE TABLE "ci_insights"."clues" (
 	"repository_id" uuid NOT NULL,
 	"test_id" uuid NOT NULL,
 	"pipeline_name" text NOT NULL,
@@ -324,7 +316,16 @@ CREATE TABLE "ci_insights"."contradictions" (
 	"failed_ms" bigint NOT NULL,
 	"failed_execution_id" text NOT NULL,
 	"failed_run" text NOT NULL,
-	CONSTRAINT "contradictions_repository_id_test_id_pipeline_name_job_name_axes_commit_sha_at_ms_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes","commit_sha","at_ms")
+	"shown" text NOT NULL,
+	CONSTRAINT "clues_repository_id_test_id_pipeline_name_job_name_axes_commit_sha_at_ms_failed_execution_id_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes","commit_sha","at_ms","failed_execution_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."commit_records" (
+	"repository_id" uuid NOT NULL,
+	"commit_sha" text NOT NULL,
+	"first_ms" bigint NOT NULL,
+	"record" text NOT NULL,
+	CONSTRAINT "commit_records_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."failed_commits" (
@@ -546,8 +547,8 @@ CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING bt
 CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "backtests_finished" ON "ci_insights"."backtests" USING btree ("finished_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "verifications_open" ON "ci_insights"."verifications" USING btree (("finished_at" is null)) WHERE "ci_insights"."verifications"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "clues_commits" ON "ci_insights"."clues" USING btree ("repository_id","commit_sha");--> statement-breakpoint
 CREATE INDEX "commit_records_first_ms" ON "ci_insights"."commit_records" USING btree ("first_ms");--> statement-breakpoint
-CREATE INDEX "contradictions_commits" ON "ci_insights"."contradictions" USING btree ("repository_id","commit_sha");--> statement-breakpoint
 CREATE INDEX "judged_runs_started" ON "ci_insights"."judged_runs" USING btree ("repository_id","started_ms");--> statement-breakpoint
 CREATE INDEX "judged_runs_commits" ON "ci_insights"."judged_runs" USING btree ("repository_id","commit_sha") WHERE "ci_insights"."judged_runs"."commit_sha" <> '';--> statement-breakpoint
 CREATE INDEX "splits_created" ON "ci_insights"."splits" USING btree ("created_at");--> statement-breakpoint

@@ -5,7 +5,7 @@
 import type { PolicyJudge, Step } from './backtest.ts';
 import { type Belief, newBelief } from './belief.ts';
 import { BeliefCourse } from './belief-course.ts';
-import type { Contradiction } from './contradictions.ts';
+import { type Clue, isElsewhere } from './clues.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from './execution.ts';
 import { type RunMeaning, troubleFor } from './judge-runs.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
@@ -26,14 +26,14 @@ export interface RulesEvidence<E extends JudgedExecution> {
   fingerprints: ReadonlyMap<bigint, string>;
   /** The meaning of the run in which an execution went wrong. */
   meaningOf(execution: E): RunMeaning | undefined;
-  /** Contradictions of an identity by commits of pull requests, in order. */
-  contradictionsOf(leg: Leg): readonly JudgedContradiction[];
+  /** What commits show about an identity, in order. */
+  cluesOf(leg: Leg): readonly JudgedClue[];
 }
 
-export interface JudgedContradiction {
-  contradiction: Contradiction;
-  /** The meaning of the run of its failure. */
-  meaning: RunMeaning;
+export interface JudgedClue {
+  clue: Clue;
+  /** Of a contradiction: the meaning of the run of its failure. */
+  meaning: RunMeaning | undefined;
 }
 
 export class RulesJudge<E extends JudgedExecution> implements PolicyJudge<E> {
@@ -79,17 +79,17 @@ interface Identity<E extends JudgedExecution> extends Leg {
   newestAt: number;
 }
 
-/** One identity, followed in order; with what pull requests showed of it up to each of its executions. */
+/** One identity, followed in order; with what commits showed of it up to each of its executions. */
 export class RulesCourse<E extends JudgedExecution> {
   readonly #course = new BeliefCourse({ belief: newBelief(), at: null });
-  readonly #contradictions: readonly JudgedContradiction[];
+  readonly #clues: readonly JudgedClue[];
   #next = 0;
 
   constructor(
     leg: Leg,
-    private readonly evidence: Pick<RulesEvidence<E>, 'meaningOf' | 'contradictionsOf'>,
+    private readonly evidence: Pick<RulesEvidence<E>, 'meaningOf' | 'cluesOf'>,
   ) {
-    this.#contradictions = evidence.contradictionsOf(leg);
+    this.#clues = evidence.cluesOf(leg);
   }
 
   get belief(): Belief {
@@ -102,11 +102,20 @@ export class RulesCourse<E extends JudgedExecution> {
 
   add(execution: E): void {
     const course = this.#course;
-    for (let one = this.#contradictions[this.#next]; one; one = this.#contradictions[++this.#next]) {
-      if (comparePositions(one.contradiction.at, execution) > 0) break;
-      course.contradict(one.contradiction, troubleFor(course.belief, one.meaning));
-    }
+    this.#look((order) => order < 0, execution);
     const meaning = isTrouble(execution) ? this.evidence.meaningOf(execution) : undefined;
     course.add(execution, meaning && troubleFor(course.belief, meaning));
+    // What was known elsewhere when it failed.
+    this.#look((order) => order === 0, execution);
+  }
+
+  #look(isDue: (order: number) => boolean, execution: E): void {
+    const course = this.#course;
+    for (let one = this.#clues[this.#next]; one; one = this.#clues[++this.#next]) {
+      const { clue, meaning } = one;
+      if (!isDue(comparePositions(clue.at, execution))) return;
+      if (isElsewhere(clue)) course.look(clue);
+      else if (meaning) course.contradict(clue, troubleFor(course.belief, meaning));
+    }
   }
 }

@@ -1,7 +1,16 @@
 /** The belief about one identity as it changes: what each failure was put down to, and when its health changed. */
 import { type Belief, type BeliefAt, evidenceInRow, type WeighedPlace } from './belief.ts';
-import { breakerOf, type Cause, causeOf, foldBelief, foldContradiction, type WeighedExecution } from './belief-fold.ts';
+import {
+  breakerOf,
+  type Cause,
+  causeOf,
+  foldBelief,
+  foldContradiction,
+  foldElsewhere,
+  type WeighedExecution,
+} from './belief-fold.ts';
 import type { Contradiction } from './contradictions.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position } from './execution.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import type { Health } from './status.ts';
@@ -93,6 +102,18 @@ export class BeliefCourse {
 
   contradict({ at, failure }: Contradiction, trouble: RunTrouble): void {
     this.#moveTo(foldContradiction(this.belief, failure, trouble), at, failure, true);
+  }
+
+  /** Takes in what other legs show about the last failure. */
+  look(shown: Elsewhere): void {
+    const before = this.belief;
+    this.#moveTo(foldElsewhere(before, shown), shown.at, undefined);
+    const { status, evidence } = this.belief;
+    const { executionId } = shown.failure;
+    if (before.status !== 'broken' || status === 'broken' || evidence.some((one) => one.executionId === executionId))
+      return;
+    // It was put down to a break.
+    this.causes.set(executionId, 'run');
   }
 
   #moveTo(next: Belief, at: Position, failure: WeighedPlace | undefined, isContradiction = false): void {

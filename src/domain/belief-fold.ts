@@ -17,6 +17,7 @@ import {
   type WeighedPlace,
 } from './belief.ts';
 import { afterPasses, BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, sum } from './belief-weights.ts';
+import { breakFactor, type Elsewhere } from './elsewhere.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import { DAY_MS, HOUR_MS } from './time.ts';
 
@@ -102,6 +103,20 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
   });
 }
 
+/** The belief after another leg showed something about the last failure, if that is the first of a row. */
+export function foldElsewhere(belief: Belief, shown: Elsewhere): Belief {
+  const [first, ...later] = belief.streak;
+  if (first?.executionId !== shown.failure.executionId || later.length > 0) return belief;
+  const weights = [...belief.weights];
+  // In a run in trouble, the other legs may be in the same trouble.
+  weights[BROKEN] = (weights[BROKEN] ?? 0) * breakFactor(shown) ** (1 - belief.trouble.shared);
+  const next = { ...belief, weights: normalised(weights), wasSure: isSurelyHealthy(belief) };
+  const status = statusAfter(belief, next);
+  // Other legs call no test flaky: only its own results do.
+  const wasFlaky = belief.status === 'flaky' || belief.wasFlaky;
+  return withStatus(next, status === 'flaky' && !wasFlaky ? 'healthy' : status);
+}
+
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const isContradiction = isFailingCommit(belief, execution);
   if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {
@@ -177,7 +192,11 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
     wasSure: isSurelyHealthy(belief),
     commit: execution.commit,
     failingCommits: withCommit(belief, execution),
-    trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
+    trouble: {
+      at: execution.finishedAt,
+      share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails),
+      shared: trouble.isShared,
+    },
     evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
     streak,
   });
@@ -234,8 +253,7 @@ const placeOf = ({ executionId, commit, finishedAt }: WeighedPlace): WeighedPlac
   finishedAt,
 });
 
-function withStatus(belief: Belief): Belief {
-  const status = statusAfter(belief, belief);
+function withStatus(belief: Belief, status = statusAfter(belief, belief)): Belief {
   const evidence = status === 'flaky' ? called(belief.evidence) : belief.evidence;
   if (status === belief.status) return evidence === belief.evidence ? belief : { ...belief, evidence };
   const wasFlaky = belief.status === 'flaky';

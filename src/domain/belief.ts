@@ -52,8 +52,11 @@ export interface Belief {
   commit: string;
   /** Commits with a failure, newest last. */
   failingCommits: readonly { commit: string; at: number }[];
-  /** The last failure, and how likely its run explains it if the test is healthy. */
-  trouble: { at: number; share: number };
+  /**
+   * The last failure, how likely its run explains it if the test is healthy, and how likely the failures of other tests there
+   * are trouble of the run.
+   */
+  trouble: { at: number; share: number; shared: number };
   status: Health;
   /** Whether it was flaky before it broke. */
   wasFlaky: boolean;
@@ -72,7 +75,7 @@ export const newBelief = (): Belief => ({
   fixedShare: 0,
   commit: '',
   failingCommits: [],
-  trouble: { at: 0, share: 0 },
+  trouble: { at: 0, share: 0, shared: 0 },
   status: 'healthy',
   wasFlaky: false,
   wasSure: false,

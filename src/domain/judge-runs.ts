@@ -12,7 +12,7 @@
  */
 import type { Belief } from './belief.ts';
 import { BeliefCourse } from './belief-course.ts';
-import type { Contradiction } from './contradictions.ts';
+import { type Clue, isElsewhere } from './clues.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
 import { PastRuns, type StartedRun, type UsualHours } from './run-surroundings.ts';
 import { type MetRun, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
@@ -56,7 +56,8 @@ export interface IdentityToJudge {
   at: Position | null;
   /** On the default branch, in any order; those up to `at` are left out. */
   executions: readonly JudgedExecution[];
-  contradictions: readonly Contradiction[];
+  /** In any order; those up to `at` are left out. */
+  clues: readonly Clue[];
   /** Ids of executions up to `at`: see `BeliefCourse`. */
   flakyForGood?: ReadonlySet<string>;
   /** Where the course is kept: see `BeliefCourse`. */
@@ -87,10 +88,7 @@ export interface JudgedRuns {
 /** Runs by {@link runNameOf}; those in which nothing went wrong may be missing. */
 export type KnownRuns = ReadonlyMap<string, Pick<JudgedRun, 'meaning'>>;
 
-type Event = { identity: string; place: string; at: Position } & (
-  | { execution: JudgedExecution }
-  | { contradiction: Contradiction }
-);
+type Event = { identity: string; place: string; at: Position } & ({ execution: JudgedExecution } | { clue: Clue });
 
 export function judgeRuns({ recent, usual, runs, identities, ...earlier }: Judging): JudgedRuns {
   const known = new Map(earlier.known);
@@ -176,7 +174,7 @@ const stepped = (probability: number): number =>
 /** Everything that follows the moments from which the identities are judged, in order. */
 function eventsOf(identities: ReadonlyMap<string, IdentityToJudge>): Event[] {
   const events: Event[] = [];
-  for (const [identity, { place, at, executions, contradictions }] of identities) {
+  for (const [identity, { place, at, executions, clues }] of identities) {
     const isNew = (position: Position): boolean => at === null || comparePositions(position, at) > 0;
     const seen = new Set<bigint>();
     for (const execution of executions) {
@@ -184,15 +182,16 @@ function eventsOf(identities: ReadonlyMap<string, IdentityToJudge>): Event[] {
       seen.add(execution.executionId);
       events.push({ identity, place, at: execution, execution });
     }
-    for (const contradiction of contradictions)
-      if (isNew(contradiction.at)) events.push({ identity, place, at: contradiction.at, contradiction });
+    for (const clue of clues) if (isNew(clue.at)) events.push({ identity, place, at: clue.at, clue });
   }
   return events.sort((one, other) => comparePositions(one.at, other.at));
 }
 
 function addTo(course: BeliefCourse, event: Event, known: KnownRuns): void {
-  if ('contradiction' in event) {
-    course.contradict(event.contradiction, troubleIn(runNameOf(event.place, event.contradiction.run), course, known));
+  if ('clue' in event) {
+    const { clue } = event;
+    if (isElsewhere(clue)) course.look(clue);
+    else course.contradict(clue, troubleIn(runNameOf(event.place, clue.run), course, known));
     return;
   }
   const { execution } = event;

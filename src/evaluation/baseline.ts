@@ -17,12 +17,7 @@ import { type Identity, identityKey, identityOf, legKey } from '../domain/test-i
 import { HOUR_MS } from '../domain/time.ts';
 import { readBaselines, writeBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
-import {
-  forgetContradictions,
-  type IdentifiedContradiction,
-  readContradictionsBetween,
-  repositoriesWithContradictions,
-} from '../postgres/contradictions.ts';
+import { forgetClues, type IdentifiedClue, readCluesBetween, repositoriesWithClues } from '../postgres/clues.ts';
 import { replaceIdentities } from '../postgres/count-identities.ts';
 import { forgetFailureGroups, readFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
 import { forgetFlakyExecutions } from '../postgres/flaky-executions.ts';
@@ -64,18 +59,18 @@ export async function moveBaselines(
   const tests = await clickhouse.select(testsOfMonth, { month: monthOf(monthStart) });
   const ran = Map.groupBy(tests, (test) => test.repository_id);
   const span = { from: monthStart, to: endOfMonth(monthStart) };
-  const repositoryIds = new Set([...ran.keys(), ...(await repositoriesWithContradictions(tx))]);
+  const repositoryIds = new Set([...ran.keys(), ...(await repositoriesWithClues(tx))]);
   await lockPartitionsOf(tx, ...repositoryIds);
   const stale = await readStale(tx, [...repositoryIds]);
   for (const repositoryId of repositoryIds) {
     if (JUDGING_KINDS.some((kind) => stale.get(repositoryId)?.has(kind))) throw new StaleJudgements(repositoryId);
-    const contradictions = await readContradictionsBetween(tx, repositoryId, span);
+    const clues = await readCluesBetween(tx, repositoryId, span);
     const group = new Set((ran.get(repositoryId) ?? []).map((test) => test.test_id));
-    for (const { testId } of contradictions) group.add(testId);
+    for (const { testId } of clues) group.add(testId);
     const leaving = {
       ...{ tx, clickhouse, repositoryId, span },
       runs: await readMeanings(tx, repositoryId),
-      contradictions: Map.groupBy(contradictions, identityKey),
+      clues: Map.groupBy(clues, identityKey),
       isFlakyDetectionEnabled: isEnabled(repositoryId),
     };
     for (let from = 0; from < group.size; from += TESTS_AT_ONCE)
@@ -83,7 +78,7 @@ export async function moveBaselines(
     await forgetFlakyExecutions(tx, repositoryId, span.to);
     const to = span.to - POOLED_MS - USUAL_MS - HOUR_MS;
     await forgetRuns(tx, repositoryId, { from: 0, to });
-    await forgetContradictions(tx, repositoryId, { from: 0, to: span.to });
+    await forgetClues(tx, repositoryId, { from: 0, to: span.to });
     await noteStale(tx, [{ repositoryId, kind: 'totals', blockId: Number.MAX_SAFE_INTEGER }]);
   }
 }
@@ -96,7 +91,7 @@ interface LeavingMonth {
   span: Span;
   runs: KnownRuns;
   /** Complete in the month, by `identityKey`. */
-  contradictions: ReadonlyMap<string, readonly IdentifiedContradiction[]>;
+  clues: ReadonlyMap<string, readonly IdentifiedClue[]>;
   isFlakyDetectionEnabled: boolean;
 }
 
@@ -139,7 +134,7 @@ interface EndOfMonth extends Identity {
 }
 
 async function endsOfMonth(
-  { tx, clickhouse, repositoryId, span, runs, contradictions }: LeavingMonth,
+  { tx, clickhouse, repositoryId, span, runs, clues }: LeavingMonth,
   testIds: readonly string[],
   stored: ReadonlyMap<string, StoredIdentity>,
 ): Promise<Map<string, EndOfMonth>> {
@@ -148,7 +143,7 @@ async function endsOfMonth(
   const byIdentity = Map.groupBy(executions, identityKey);
   const baselines = new Map((await readBaselines(tx, repositoryId, testIds)).map((row) => [identityKey(row), row]));
   const identities = new Map<string, Identity>();
-  for (const [key, [one]] of [...contradictions, ...byIdentity])
+  for (const [key, [one]] of [...clues, ...byIdentity])
     if (one && asked.has(one.testId)) identities.set(key, identityOf(one));
   return new Map(
     [...identities].map(([key, identity]) => {
@@ -157,7 +152,7 @@ async function endsOfMonth(
           ...(baselines.get(key)?.belief ?? unknownBelief()),
           place: legKey(identity),
           executions: byIdentity.get(key) ?? [],
-          contradictions: contradictions.get(key) ?? [],
+          clues: clues.get(key) ?? [],
         },
         runs,
       );

@@ -56,6 +56,14 @@ export interface PullCommit {
   retried: Set<string>;
 }
 
+/** Failures on a commit of the default branch. */
+export interface MainCommit {
+  /** When the newest finished, in milliseconds since the epoch; undefined if nothing failed. */
+  failedAt: number | undefined;
+  /** The tests that failed. */
+  failed: Set<string>;
+}
+
 /** The contents of some parts, of one repository. */
 export class Contents {
   /** By `identityKey`. */
@@ -70,6 +78,8 @@ export class Contents {
   readonly commits = new Map<string, boolean>();
   /** By commit, off the default branch. Without those that are unknown. */
   readonly pulls = new Map<string, PullCommit>();
+  /** By commit, on the default branch: when something failed on it. Without those that are unknown. */
+  readonly mains = new Map<string, MainCommit>();
   /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
   newestAt = 0;
   /** On any branch. */
@@ -92,8 +102,19 @@ export class Contents {
     for (const id of line.e_execution_id) this.executionIds.push(id);
     this.names.add(line.run_id);
     for (const id of line.e_test_id) this.names.add(id);
-    if (line.on_default) this.#addExecutions(line);
-    else if (commit !== '') this.#addPull(line);
+    if (line.on_default) {
+      if (commit !== '') this.#addMain(line);
+      this.#addExecutions(line);
+    } else if (commit !== '') this.#addPull(line);
+  }
+
+  #addMain(line: Line): void {
+    const commit = entryOf(this.mains, line.commit_sha, () => ({ failedAt: undefined, failed: new Set<string>() }));
+    for (const [i, status] of line.e_status.entries()) {
+      if (status !== 'failed') continue;
+      commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
+      commit.failed.add(at(line.e_test_id, i));
+    }
   }
 
   #addPull(line: Line): void {

@@ -5,7 +5,7 @@
 import { ownFailureOf } from '../domain/activity.ts';
 import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import { type BeliefCourse, shownChanges, shownHealth } from '../domain/belief-course.ts';
-import type { Contradiction } from '../domain/contradictions.ts';
+import { type Clue, isContradiction } from '../domain/clues.ts';
 import { comparePositions, isTrouble, type Position, runKeyOf } from '../domain/execution.ts';
 import { IdentityTally } from '../domain/identity-tally.ts';
 import { followCourse, type KnownRuns, runNameOf } from '../domain/judge-runs.ts';
@@ -52,13 +52,13 @@ export interface DeriveOptions {
   /** Baselines of the test: where its identities start. */
   baselines: readonly Baseline[];
   /** On commits off the default branch, by `identityKey`. */
-  contradictions: ReadonlyMap<string, readonly Contradiction[]>;
+  clues: ReadonlyMap<string, readonly Clue[]>;
 }
 
 export function deriveState(
   testId: string,
   history: TestHistory,
-  { isFlakyDetectionEnabled, runs, baselines, contradictions }: DeriveOptions,
+  { isFlakyDetectionEnabled, runs, baselines, clues }: DeriveOptions,
 ): DerivedState {
   const { name } = history;
   const test = { testId, name, firstFailure: firstFailureOf(history) };
@@ -68,7 +68,7 @@ export function deriveState(
       ...identity,
       baseline,
       executions,
-      contradictions: contradictions.get(identityKey(identity)) ?? [],
+      clues: clues.get(identityKey(identity)) ?? [],
     };
     const course = courseOf(known, runs);
     const belief = { at: course.at, belief: course.belief };
@@ -95,7 +95,7 @@ export function deriveState(
 interface KnownIdentity extends Identity {
   baseline: BeliefAt;
   executions: readonly RetainedExecution[];
-  contradictions: readonly Contradiction[];
+  clues: readonly Clue[];
 }
 
 const courseOf = (known: KnownIdentity, runs: KnownRuns): BeliefCourse =>
@@ -111,8 +111,8 @@ function beginOf({ baseline, executions }: KnownIdentity): Suspect {
 }
 
 /** Whether it has failed, passed only after failed attempts, or been contradicted. */
-const isSuspect = ({ baseline, executions, contradictions }: KnownIdentity): boolean =>
-  contradictions.length > 0 || executions.some(isTrouble) || (baseline.at !== null && !hasOnlyPassed(baseline.belief));
+const isSuspect = ({ baseline, executions, clues }: KnownIdentity): boolean =>
+  clues.length > 0 || executions.some(isTrouble) || (baseline.at !== null && !hasOnlyPassed(baseline.belief));
 
 function suspectOf(known: KnownIdentity, course: BeliefCourse, isFlakyDetectionEnabled: boolean): Suspect {
   const suspect = afterCourse(beginOf(known), course);
@@ -128,10 +128,10 @@ interface SuspectOptions {
 export const unseenSuspect = (
   identity: Identity,
   baseline: BeliefAt,
-  contradictions: readonly Contradiction[],
+  clues: readonly Clue[],
   { runs, isFlakyDetectionEnabled }: SuspectOptions,
 ): Suspect => {
-  const known = { ...identityOf(identity), baseline, executions: [], contradictions };
+  const known = { ...identityOf(identity), baseline, executions: [], clues };
   return suspectOf(known, courseOf(known, runs), isFlakyDetectionEnabled);
 };
 
@@ -158,7 +158,7 @@ function identitiesOf(
   testId: string,
   { identities }: TestHistory,
   baselines: readonly Baseline[],
-): (Omit<KnownIdentity, 'contradictions'> & IdentityHistory)[] {
+): (Omit<KnownIdentity, 'clues'> & IdentityHistory)[] {
   const known = new Map(baselines.map((row) => [legKey(row), row]));
   const gone = new Map<string, IdentityHistory>();
   for (const [leg, row] of known) if (row.hasRun) gone.set(leg, { ...legOf(row), executions: [], newest: null });
@@ -175,14 +175,17 @@ function identitiesOf(
 export function unjudgedRun(
   testId: string,
   history: TestHistory,
-  { runs, baselines, contradictions }: Pick<DeriveOptions, 'runs' | 'baselines' | 'contradictions'>,
+  { runs, baselines, clues }: Pick<DeriveOptions, 'runs' | 'baselines' | 'clues'>,
 ): string | undefined {
   for (const { baseline, executions, newest: _, ...identity } of identitiesOf(testId, history, baselines)) {
     const { pipelineName, jobName, axes } = identity;
     const start = baseline.at;
     const isNew = (position: Position): boolean => start === null || comparePositions(position, start) > 0;
     const failed = executions.filter((one) => isTrouble(one) && isNew(one)).map(runKeyOf);
-    const named = (contradictions.get(identityKey(identity)) ?? []).filter(({ at }) => isNew(at)).map(({ run }) => run);
+    const named = (clues.get(identityKey(identity)) ?? [])
+      .filter(isContradiction)
+      .filter(({ at }) => isNew(at))
+      .map(({ run }) => run);
     for (const run of [...failed, ...named])
       if (!runs.get(runNameOf(legKey(identity), run))?.meaning)
         return [pipelineName, jobName, axes, run].filter((part) => part !== '').join(' ');

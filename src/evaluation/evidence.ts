@@ -1,33 +1,44 @@
 /**
- * Commits off the default branch that contradict themselves (src/domain/contradictions.ts), read from ClickHouse: their
- * runs, and the executions of the tests that failed in one of them. A commit is always read as a whole, so neither the
- * order in which its runs arrive matters, nor how often it is read.
+ * The clues of commits (src/domain/clues.ts), read from ClickHouse: their runs, and the executions of the tests that failed in
+ * one of them. A commit is always read as a whole, so neither the order in which its runs arrive matters, nor how often it
+ * is read.
  */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery, defineQuery } from '../clickhouse/query.ts';
 import { type CommitRun, commitKey, readRuns } from '../commits/commit-record.ts';
 import { appendAll } from '../domain/append.ts';
+import { isContradiction } from '../domain/clues.ts';
 import {
   CONTRADICTED_RUNS_MAX,
   CONTRADICTED_TESTS_MAX,
+  type Contradiction,
   contradictionsOf,
   pullRequestRunKeyOf,
 } from '../domain/contradictions.ts';
+import { elsewhereOf } from '../domain/elsewhere.ts';
 import { attemptOf, isTrouble } from '../domain/execution.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
 import { monthOf } from '../domain/retention.ts';
-import { identityKey, identityOf, legKey } from '../domain/test-identity.ts';
-import type { FailedCommit, IdentifiedContradiction } from '../postgres/contradictions.ts';
+import { identityIn, identityKey, identityOf, legKey } from '../domain/test-identity.ts';
+import type { FailedCommit, IdentifiedClue } from '../postgres/clues.ts';
 import { nameOfRun, type PullRun } from '../postgres/judged-runs.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
+import { runNameOfExecution } from './run-under-judgement.ts';
 
 /** Commits in a statement. With as many tests each as may contradict, their ids fit in the 1 MiB of an address. */
 const COMMITS_MAX = 40;
 
 const onCommits = defineQuery(
   'evaluation/on_commits',
-  { repository_id: 'UUID', test_ids: 'Array(UUID)', commits: 'Array(String)', start_ms: 'Int64', end_ms: 'Int64' },
+  {
+    repository_id: 'UUID',
+    on_default: 'Bool',
+    test_ids: 'Array(UUID)',
+    commits: 'Array(String)',
+    start_ms: 'Int64',
+    end_ms: 'Int64',
+  },
   executionColumns.transform(executionOf),
 );
 const since = { repository_id: 'UUID', since_ms: 'Int64' } as const;
@@ -42,6 +53,8 @@ const allRetried = defineLongQuery(
   z.object({ commit_sha: z.string(), test_ids: z.array(z.string()) }),
 );
 
+export type IdentifiedContradiction = Extract<IdentifiedClue, Contradiction>;
+
 interface PullDeps {
   clickhouse: ClickHouse;
   repositoryId: string;
@@ -49,13 +62,13 @@ interface PullDeps {
 
 /** The evidence that commits give. */
 export interface PullEvidence {
-  contradictions: IdentifiedContradiction[];
-  /** The runs that these name. */
+  clues: IdentifiedClue[];
+  /** The runs off the default branch that contradictions name. */
   runs: PullRun[];
 }
 
 /**
- * All retained contradictions of a repository, and every commit on which something failed off the default branch.
+ * All retained clues of a repository, and every commit on which something failed.
  *
  * @param edge The end of the newest month that has left: what was complete before is in the baselines.
  */
@@ -69,10 +82,10 @@ export async function readAllEvidence(
   for (const row of await stores.clickhouse.select(allRetried, params))
     tests.set(row.commit_sha, new Set(row.test_ids));
   const evidence = await readEvidence(stores, tests);
-  const contradictions = evidence.contradictions.filter(({ at }) => at.finishedAt >= edge);
-  const named = new Set(contradictions.map(nameOfFailedRun));
+  const clues = evidence.clues.filter(({ at }) => at.finishedAt >= edge);
+  const named = new Set(clues.filter(isContradiction).map(nameOfFailedRun));
   return {
-    contradictions,
+    clues,
     runs: evidence.runs.filter((run) => named.has(nameOfRun(run))),
     failed: failed.map(({ commit_sha: commit, newest_ms: newestAt }) => ({ commit, newestAt })),
   };
@@ -86,41 +99,45 @@ export async function readEvidence(
   { clickhouse, repositoryId }: PullDeps,
   tests: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<PullEvidence> {
-  const evidence: PullEvidence = { contradictions: [], runs: [] };
+  const evidence: PullEvidence = { clues: [], runs: [] };
   const all = [...tests.keys()];
   for (let from = 0; from < all.length; from += COMMITS_MAX) {
     const commits = all.slice(from, from + COMMITS_MAX);
     const names = commits.map((commit) => ({ repositoryId, commit }));
     const found = await readRuns(clickhouse, () => names);
-    const runs = new Map(
-      commits.map((commit) => [
+    for (const onDefault of [false, true]) {
+      const runs = new Map(
+        commits.map((commit) => [
+          commit,
+          (found.get(commitKey({ repositoryId, commit })) ?? []).filter((run) => run.on_default === onDefault),
+        ]),
+      );
+      const asked = [...runs].map(([commit, runsOn]) => ({
         commit,
-        (found.get(commitKey({ repositoryId, commit })) ?? []).filter((run) => !run.on_default),
-      ]),
-    );
-    const executions = Map.groupBy(
-      await readExecutions({ clickhouse, repositoryId }, runs, tests),
-      ({ commit }) => commit,
-    );
-    for (const [commit, runsOn] of runs) addEvidence(evidence, commit, runsOn, executions.get(commit) ?? []);
+        runsOn,
+        testIds: onDefault ? failedBesideOthers(runsOn) : suspectsIn(runsOn, tests.get(commit)),
+      }));
+      const executions = Map.groupBy(
+        await readExecutions({ clickhouse, repositoryId }, asked, onDefault),
+        ({ commit }) => commit,
+      );
+      const add = onDefault ? addElsewhere : addContradictions;
+      for (const [commit, runsOn] of runs) add(evidence, commit, runsOn, executions.get(commit) ?? []);
+    }
   }
   return evidence;
 }
 
 async function readExecutions(
   { clickhouse, repositoryId }: PullDeps,
-  runs: ReadonlyMap<string, readonly CommitRun[]>,
-  tests: ReadonlyMap<string, ReadonlySet<string>>,
+  asked: readonly { commit: string; runsOn: readonly CommitRun[]; testIds: ReadonlySet<string> }[],
+  onDefault: boolean,
 ): Promise<IdentifiedExecution[]> {
-  const asked = [...runs].map(([commit, runsOn]) => ({
-    commit,
-    runsOn,
-    testIds: suspectsIn(runsOn, tests.get(commit)),
-  }));
   const due = asked.filter(({ runsOn, testIds }) => runsOn.length > 0 && testIds.size > 0);
   const testIds = [...new Set(due.flatMap((one) => [...one.testIds]))];
   const bounds = {
     repository_id: repositoryId,
+    on_default: onDefault,
     commits: due.map(({ commit }) => commit),
     start_ms: Math.min(...due.flatMap(({ runsOn }) => runsOn.map(({ started_ms }) => started_ms))),
     end_ms: Math.max(...due.flatMap(({ runsOn }) => runsOn.map(({ ended_ms }) => ended_ms))),
@@ -144,12 +161,39 @@ function suspectsIn(runs: readonly CommitRun[], known: ReadonlySet<string> = new
   return suspects;
 }
 
+/** The tests that failed on a commit of the default branch in one leg, while others ran. */
+function failedBesideOthers(runs: readonly CommitRun[]): Set<string> {
+  const failed = new Set<string>();
+  if (new Set(runs.map(placeOfRun)).size < 2) return failed;
+  for (const run of runs) if (!isTooRed(run)) addTo(failed, run.failed_tests);
+  return failed;
+}
+
+/** So many tests failed in the run that it says nothing about one of them. */
+const isTooRed = ({ failed_tests }: CommitRun): boolean => failed_tests.length > CONTRADICTED_TESTS_MAX;
+
 function addTo<T>(set: Set<T>, values: Iterable<T>): void {
   for (const value of values) set.add(value);
 }
 
-/** Adds what one commit shows. */
-function addEvidence(
+/** Adds what the legs of a test show about each other on one commit of the default branch. */
+function addElsewhere(
+  evidence: PullEvidence,
+  _commit: string,
+  runs: readonly CommitRun[],
+  executions: readonly IdentifiedExecution[],
+): void {
+  const red = new Set(runs.filter(isTooRed).map((run) => nameOfRun({ ...placeOfRow(run), commit: '' })));
+  const runOf = new Map(executions.map((one) => [String(one.executionId), runNameOfExecution(one)]));
+  for (const [testId, ofTest] of Map.groupBy(executions, (one) => one.testId))
+    for (const [leg, shown] of elsewhereOf(Map.groupBy(ofTest, legKey)))
+      for (const one of shown)
+        if (!red.has(runOf.get(one.failure.executionId) ?? ''))
+          evidence.clues.push({ ...identityIn(`${testId}\0${leg}`), ...one });
+}
+
+/** Adds where one commit off the default branch contradicts itself. */
+function addContradictions(
   evidence: PullEvidence,
   commit: string,
   runs: readonly CommitRun[],
@@ -163,7 +207,7 @@ function addEvidence(
   const kept = found.filter((one) => isTelling(months.get(monthIn(legKey(one), one.at.finishedAt)) ?? []));
   const named = new Set(kept.map(nameOfFailedRun));
   const troubles = Map.groupBy(executions.filter(isTrouble), nameOfPullRun);
-  evidence.contradictions.push(...kept);
+  evidence.clues.push(...kept);
   for (const row of runs) {
     const run = { ...placeOfRow(row), commit };
     const name = nameOfRun(run);

@@ -17,11 +17,7 @@ import { END_OF_TIME } from '../domain/time.ts';
 import { linesOf } from '../ledger/parts.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
-import {
-  type IdentifiedContradiction,
-  readContradictions,
-  readContradictionsBetween,
-} from '../postgres/contradictions.ts';
+import { type IdentifiedClue, readClues, readCluesBetween } from '../postgres/clues.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { countExecutions } from '../postgres/identities.ts';
 import { findRuns, nameOfRun, type PullRun, readRuns, readRunsOn } from '../postgres/judged-runs.ts';
@@ -105,7 +101,7 @@ async function concernedBy(
     takeChange(run, again);
     for (const key of run.members.keys()) concerned.set(key, false);
   }
-  const contradicted = await readContradictionsBetween(tx, repositoryId, { from: again.since, to: END_OF_TIME });
+  const contradicted = await readCluesBetween(tx, repositoryId, { from: again.since, to: END_OF_TIME });
   for (const key of [...again.identities, ...contradicted.map(identityKey)]) concerned.set(key, true);
   return concerned;
 }
@@ -176,7 +172,7 @@ async function continueIn(stores: JudgeAgainStores, judging: Judging, span: Span
   const executions = Map.groupBy(await readEvaluated(stores, [...named.keys()].map(identityIn), span), identityKey);
   const keys = new Set([
     ...executions.keys(),
-    ...(await readContradictionsBetween(tx, repositoryId, span)).map(identityKey),
+    ...(await readCluesBetween(tx, repositoryId, span)).map(identityKey),
     ...[...judging.runs].flatMap(({ members }) => [...members.keys()].filter((key) => named.has(key))),
   ]);
   const testIds = [...new Set([...keys].map(testIdIn))];
@@ -208,9 +204,9 @@ async function suspectsBefore(
   const baselines = new Map(
     (await readBaselines(tx, repositoryId, testIds)).map((row) => [identityKey(row), row.belief]),
   );
-  const contradictions = Map.groupBy(await readContradictions(tx, repositoryId, testIds), identityKey);
+  const clues = Map.groupBy(await readClues(tx, repositoryId, testIds), identityKey);
   const flaky = await flakyIdsOf(tx, repositoryId, testIds);
-  const runs = await readMeaningsOf({ tx, repositoryId }, executions, [...contradictions.values()].flat());
+  const runs = await readMeaningsOf({ tx, repositoryId }, executions, [...clues.values()].flat());
   return identities.map((identity) => {
     const key = identityKey(identity);
     const history = histories.get(key) ?? [];
@@ -219,7 +215,7 @@ async function suspectsBefore(
         ...(baselines.get(key) ?? unknownBelief()),
         place: legKey(identity),
         executions: history.filter(({ finishedAt }) => finishedAt < span.from),
-        contradictions: (contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < span.from),
+        clues: (clues.get(key) ?? []).filter(({ at }) => at.finishedAt < span.from),
       },
       runs,
     );
@@ -247,14 +243,14 @@ async function readEvaluated(
   return ids.size === 0 ? stored : stored.filter(({ executionId }) => !ids.has(String(executionId)));
 }
 
-/** The meaning of runs in which some executions went wrong, and of those that contradictions name. */
+/** The meaning of runs in which some executions went wrong, and of those that clues name. */
 async function readMeaningsOf(
   { tx, repositoryId }: Pick<JudgeAgainStores, 'tx' | 'repositoryId'>,
   executions: readonly IdentifiedExecution[],
-  contradictions: readonly IdentifiedContradiction[],
+  clues: readonly IdentifiedClue[],
 ): Promise<KnownRuns> {
   const places = new Map(executions.filter(isTrouble).map((one) => [nameOfRun(runPlaceOf(one)), runPlaceOf(one)]));
-  const commits = new Set(contradictions.map(({ failure }) => failure.commit));
+  const commits = new Set(clues.map(({ failure }) => failure.commit));
   const runs = [
     ...(await findRuns(tx, repositoryId, [...places.values()])),
     ...(await readRunsOn(tx, repositoryId, [...commits])),

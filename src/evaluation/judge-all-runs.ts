@@ -3,11 +3,13 @@
  * failed, or that a commit contradicted, can change what a run means, so the passes of all others are not read. What is
  * read at once is bounded.
  */
+
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { appendAll } from '../domain/append.ts';
 import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
+import { isContradiction } from '../domain/clues.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
 import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
@@ -16,7 +18,7 @@ import { identityIn, identityKey, legKey, testIdIn } from '../domain/test-identi
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
-import type { IdentifiedContradiction } from '../postgres/contradictions.ts';
+import type { IdentifiedClue } from '../postgres/clues.ts';
 import {
   type AddedRun,
   nameOfRun,
@@ -120,7 +122,7 @@ export async function* judgeAllRuns(
       failed: new Map(failed.map((run) => [nameOfRun(run), run.testIds])),
       executions,
       pullRuns: evidence.runs.filter(({ startedAt }) => isWithin(startedAt)),
-      contradictions: evidence.contradictions.filter(({ at }) => isWithin(at.finishedAt)),
+      clues: evidence.clues.filter(({ at }) => isWithin(at.finishedAt)),
       until: to,
     };
     await judge.readBaselines(tx, repositoryId, window);
@@ -152,12 +154,8 @@ export async function windowsOfTests(
 }
 
 /** Tests whose passes count, though they may have failed nowhere but on pull requests. */
-async function contradictedTests(
-  tx: Executor,
-  repositoryId: string,
-  { contradictions, runs }: PullEvidence,
-): Promise<string[]> {
-  const testIds = new Set(contradictions.map(({ testId }) => testId));
+async function contradictedTests(tx: Executor, repositoryId: string, { clues, runs }: PullEvidence): Promise<string[]> {
+  const testIds = new Set(clues.filter(isContradiction).map(({ testId }) => testId));
   // A test that was not healthy when its last month left may be healthy again.
   const others = new Set(runs.flatMap(({ troubled }) => [...troubled])).difference(testIds);
   for (const { testId, belief } of await readBaselines(tx, repositoryId, [...others]))
@@ -223,7 +221,7 @@ interface Window {
   failed: ReadonlyMap<string, readonly string[]>;
   executions: readonly IdentifiedExecution[];
   pullRuns: readonly PullRun[];
-  contradictions: readonly IdentifiedContradiction[];
+  clues: readonly IdentifiedClue[];
   until: number;
 }
 
@@ -236,12 +234,8 @@ class WindowJudge {
 
   constructor(private readonly past: PastRunsKept) {}
 
-  async readBaselines(
-    tx: Executor,
-    repositoryId: string,
-    { executions, contradictions, pullRuns }: Window,
-  ): Promise<void> {
-    const seen = new Set([...executions, ...contradictions].map(({ testId }) => testId));
+  async readBaselines(tx: Executor, repositoryId: string, { executions, clues, pullRuns }: Window): Promise<void> {
+    const seen = new Set([...executions, ...clues].map(({ testId }) => testId));
     for (const { troubled } of pullRuns) for (const testId of troubled) seen.add(testId);
     const added = [...seen].filter((testId) => !this.#tests.has(testId));
     for (const testId of added) this.#tests.add(testId);
@@ -249,19 +243,19 @@ class WindowJudge {
       this.#beliefs.set(identityKey(identity), belief);
   }
 
-  judge({ runs, failed, executions, pullRuns, contradictions, until }: Window): StoredRun[] {
+  judge({ runs, failed, executions, pullRuns, clues, until }: Window): StoredRun[] {
     const toJudge = [
       ...runs.map((run) => ({ run, ...runToJudge(run, failed.get(nameOfRun(run)) ?? []) })),
       ...pullRuns.map(({ troubled, ...run }) => ({ run, ...runToJudge(run, [...troubled]) })),
     ];
     const byIdentity = Map.groupBy(this.#ofJudgedRuns(executions, toJudge), identityKey);
-    const contradicted = Map.groupBy(contradictions, identityKey);
+    const contradicted = Map.groupBy(clues, identityKey);
     const troubled = toJudge.flatMap((one) => [...one.troubled]);
     const identities = new Map(
       [...new Set([...byIdentity.keys(), ...contradicted.keys(), ...troubled])].map((key) => {
         const place = legKey(identityIn(key));
         const start = this.#beliefs.get(key) ?? unknownBelief();
-        const history = { executions: byIdentity.get(key) ?? [], contradictions: contradicted.get(key) ?? [] };
+        const history = { executions: byIdentity.get(key) ?? [], clues: contradicted.get(key) ?? [] };
         return [key, { ...start, place, ...history }];
       }),
     );

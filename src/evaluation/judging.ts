@@ -26,7 +26,7 @@ import {
 } from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { Executor } from '../postgres/client.ts';
-import { type IdentifiedContradiction, readContradictionsFrom } from '../postgres/contradictions.ts';
+import { type IdentifiedClue, readCluesFrom } from '../postgres/clues.ts';
 import {
   findRuns,
   nameOfRun,
@@ -59,7 +59,7 @@ export interface JudgingResult {
 export class Judging {
   readonly #suspects = new Map<string, Identity & { suspect: Suspect }>();
   /** By `identityKey`. */
-  readonly #contradictions = new Map<string, readonly IdentifiedContradiction[]>();
+  readonly #clues = new Map<string, readonly IdentifiedClue[]>();
   /** By name: those that are judged, and what earlier ones mean that suspects name. */
   readonly #judged: ReadonlyMap<string, RunUnderJudgement>;
   readonly #earlier = new Map<string, Pick<PastRun, 'meaning'>>();
@@ -154,7 +154,7 @@ export class Judging {
     const recent = await readRecentRuns(tx, repositoryId, before(span.from - POOLED_MS));
     const usual = await readUsualHours(tx, repositoryId, before(span.from - POOLED_MS - USUAL_MS - HOUR_MS));
     for (;;) {
-      await this.#readContradictions();
+      await this.#readClues();
       await this.#readEarlierRuns();
       const { runs, courses } = judgeRuns({
         recent,
@@ -197,18 +197,18 @@ export class Judging {
         {
           ...startOf(suspect),
           place: legKey(identity),
-          contradictions: (this.#contradictions.get(key) ?? []).filter(({ at }) => at.finishedAt < this.span.to),
+          clues: (this.#clues.get(key) ?? []).filter(({ at }) => at.finishedAt < this.span.to),
         },
       ]),
     );
   }
 
-  async #readContradictions(): Promise<void> {
-    const due = [...this.#suspects].filter(([key]) => !this.#contradictions.has(key));
+  async #readClues(): Promise<void> {
+    const due = [...this.#suspects].filter(([key]) => !this.#clues.has(key));
     const starts = due.map(([, { suspect, ...identity }]) => ({ ...identity, start: suspect.before.at }));
-    const read = await readContradictionsFrom(this.tx, this.repositoryId, starts);
+    const read = await readCluesFrom(this.tx, this.repositoryId, starts);
     const byIdentity = Map.groupBy(read, identityKey);
-    for (const [key] of due) this.#contradictions.set(key, byIdentity.get(key) ?? []);
+    for (const [key] of due) this.#clues.set(key, byIdentity.get(key) ?? []);
   }
 
   /** By name, and not by time: in a month, a large repository has tens of thousands of runs in which something failed. */
@@ -224,7 +224,7 @@ export class Judging {
         if (!this.#judged.has(name) && !this.#asked.has(name)) places.set(name, place);
       }
       const { at: start } = suspect.before;
-      for (const { at, failure } of this.#contradictions.get(key) ?? [])
+      for (const { at, failure } of this.#clues.get(key) ?? [])
         if ((!start || comparePositions(at, start) > 0) && !this.#asked.has(failure.commit))
           commits.add(failure.commit);
     }

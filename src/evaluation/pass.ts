@@ -37,7 +37,7 @@ import { suspectsAmong, unhealthyAmong } from '../postgres/suspects.ts';
 import { noteFirstFailures } from '../postgres/tests.ts';
 import { Contents } from './contents.ts';
 import { judgeContents } from './judge-contents.ts';
-import { noteCommits } from './off-branch.ts';
+import { noteCommits } from './note-commits.ts';
 import { type Written, writeJudgements } from './write-judgements.ts';
 
 /**

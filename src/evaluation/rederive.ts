@@ -8,13 +8,7 @@ import { endOfMonth } from '../domain/retention.ts';
 import { type Identity, identityKey, identityOf } from '../domain/test-identity.ts';
 import { newestBaseline, readBaselines } from '../postgres/baselines.ts';
 import type { Database, Executor } from '../postgres/client.ts';
-import {
-  forgetContradictions,
-  insertContradictions,
-  noteFailedCommits,
-  readContradictions,
-  readContradictionsBetween,
-} from '../postgres/contradictions.ts';
+import { forgetClues, insertClues, noteFailedCommits, readClues, readCluesBetween } from '../postgres/clues.ts';
 import { replaceIdentities } from '../postgres/count-identities.ts';
 import { forgetFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
 import { changeFlakyExecutions, forgetFlakyExecutionsOf } from '../postgres/flaky-executions.ts';
@@ -71,9 +65,9 @@ export async function rejudgeRuns({ clickhouse, db }: RederiveDeps, repositoryId
     const edge = await endOfLastMonthGone(tx, repositoryId, retainedSince);
     const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
     const { failed, ...evidence } = await readAllEvidence({ clickhouse, repositoryId }, edge);
-    await forgetContradictions(tx, repositoryId, since);
+    await forgetClues(tx, repositoryId, since);
     await noteFailedCommits(tx, repositoryId, failed);
-    await insertContradictions(tx, repositoryId, evidence.contradictions);
+    await insertClues(tx, repositoryId, evidence.clues);
     await forgetRuns(tx, repositoryId, since);
     for await (const runs of judgeAllRuns(clickhouse, tx, { repositoryId, edge, evidence }))
       await insertRuns(tx, repositoryId, runs);
@@ -100,12 +94,12 @@ export async function rederive(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await lockPartitionsOf(tx, repositoryId);
-    const contradictions = Map.groupBy(await readContradictions(tx, repositoryId, testIds), identityKey);
+    const clues = Map.groupBy(await readClues(tx, repositoryId, testIds), identityKey);
     const baselines = Map.groupBy(await readBaselines(tx, repositoryId, testIds), ({ testId }) => testId);
     const history = await readHistory(clickhouse, repositoryId, testIds);
     const derived = [...history].map(([testId, found]) =>
       deriveState(testId, found, {
-        ...{ isFlakyDetectionEnabled, runs, contradictions },
+        ...{ isFlakyDetectionEnabled, runs, clues },
         baselines: baselines.get(testId) ?? [],
       }),
     );
@@ -172,14 +166,14 @@ export async function rederiveUnseen({ db }: RederiveDeps, repositoryId: string)
   await db.transaction(async (tx) => {
     await lockPartitionsOf(tx, repositoryId);
     const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
-    const contradictions = Map.groupBy(await readContradictionsBetween(tx, repositoryId, all), identityKey);
-    const testIds = [...new Set([...contradictions.values()].flatMap((found) => found.map(({ testId }) => testId)))];
+    const clues = Map.groupBy(await readCluesBetween(tx, repositoryId, all), identityKey);
+    const testIds = [...new Set([...clues.values()].flatMap((found) => found.map(({ testId }) => testId)))];
     const baselines = new Map((await readBaselines(tx, repositoryId, testIds)).map((row) => [identityKey(row), row]));
     const seen = new Set((await readIdentities(tx, repositoryId, testIds)).map(identityKey));
     for (const one of await readSuspects(tx, repositoryId, testIds)) seen.add(identityKey(one));
     const runs = await readMeanings(tx, repositoryId);
     const options = { runs, isFlakyDetectionEnabled: true };
-    const records = [...contradictions].flatMap(([key, found]) => {
+    const records = [...clues].flatMap(([key, found]) => {
       const [first] = found;
       if (!first || seen.has(key)) return [];
       const identity: Identity = identityOf(first);

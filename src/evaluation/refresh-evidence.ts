@@ -1,13 +1,9 @@
-/** Reads again which commits off the default branch contradict themselves, and stores that in place of what was known. */
+/** Reads the clues of commits again, and stores them in place of what was known. */
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { isElsewhere } from '../domain/clues.ts';
 import { identityKey } from '../domain/test-identity.ts';
 import type { Executor } from '../postgres/client.ts';
-import {
-  type IdentifiedContradiction,
-  insertContradictions,
-  readContradictionsOn,
-  removeContradictions,
-} from '../postgres/contradictions.ts';
+import { type IdentifiedClue, insertClues, readCluesOn, removeClues } from '../postgres/clues.ts';
 import {
   nameOfRun,
   type PullRun,
@@ -23,7 +19,7 @@ import { type PullEvidence, readEvidence } from './evidence.ts';
 export interface MovedEvidence {
   /** The first moment that is concerned, in milliseconds since the epoch; Infinity if nothing changed. */
   since: number;
-  /** By `identityKey`: those with a contradiction that is new, or no longer there. */
+  /** By `identityKey`: those with a clue that is new, or no longer there. */
   identities: ReadonlySet<string>;
   /** By name: the runs that changed, as they are in ClickHouse. */
   runs: ReadonlyMap<string, PullRun>;
@@ -38,7 +34,7 @@ interface Stores {
 export async function refreshEvidence(stores: Stores, commits: readonly StaleCommit[]): Promise<MovedEvidence> {
   const { tx, repositoryId } = stores;
   const names = commits.map(({ commit }) => commit);
-  const known = await readContradictionsOn(tx, repositoryId, names);
+  const known = await readCluesOn(tx, repositoryId, names);
   const tests = new Map(commits.map(({ commit, retriedTests }) => [commit, new Set(retriedTests)]));
   for (const { failure, testId } of known) tests.get(failure.commit)?.add(testId);
   return replace(stores, names, known, await readEvidence(stores, tests));
@@ -47,14 +43,14 @@ export async function refreshEvidence(stores: Stores, commits: readonly StaleCom
 async function replace(
   { tx, repositoryId }: Stores,
   commits: readonly string[],
-  known: readonly IdentifiedContradiction[],
+  known: readonly IdentifiedClue[],
   found: PullEvidence,
 ): Promise<MovedEvidence> {
-  const [before, after] = [byText(known), byText(found.contradictions)];
+  const [before, after] = [byText(known), byText(found.clues)];
   const removed = [...before].flatMap(([text, one]) => (after.has(text) ? [] : [one]));
   const added = [...after].flatMap(([text, one]) => (before.has(text) ? [] : [one]));
-  await removeContradictions(tx, repositoryId, removed);
-  await insertContradictions(tx, repositoryId, added);
+  await removeClues(tx, repositoryId, removed);
+  await insertClues(tx, repositoryId, added);
   const stored = new Map((await readRunsOn(tx, repositoryId, commits)).map((run) => [nameOfRun(run), run]));
   const starts = [...removed, ...added].map(({ at }) => at.finishedAt);
   const runs = new Map<string, PullRun>();
@@ -81,18 +77,19 @@ export const asPullRun = ({ unexpected, expected, meaning: _, ...run }: StoredRu
   troubled: unexpected.union(expected),
 });
 
-/** Contradictions by all that they say. */
-export const byText = (
-  contradictions: readonly IdentifiedContradiction[],
-): ReadonlyMap<string, IdentifiedContradiction> => new Map(contradictions.map((one) => [textOf(one), one]));
+/** Clues by all that they say. */
+export const byText = (clues: readonly IdentifiedClue[]): ReadonlyMap<string, IdentifiedClue> =>
+  new Map(clues.map((one) => [textOf(one), one]));
 
-const textOf = ({ at, failure, run, ...identity }: IdentifiedContradiction): string =>
-  JSON.stringify([
-    identityKey(identity),
+function textOf(clue: IdentifiedClue): string {
+  const { at, failure } = clue;
+  return JSON.stringify([
+    identityKey(clue),
     [at.finishedAt, at.runId, at.runAttempt, String(at.executionId)],
     [failure.executionId, failure.commit, failure.finishedAt],
-    run,
+    isElsewhere(clue) ? [clue.before, clue.after] : clue.run,
   ]);
+}
 
 const isSameRun = (one: PullRun, other: PullRun): boolean =>
   one.startedAt === other.startedAt &&

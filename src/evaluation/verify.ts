@@ -4,6 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { commitKey } from '../commits/commit-record.ts';
 import { concurrently } from '../concurrently.ts';
 import { appendAll } from '../domain/append.ts';
+import { isElsewhere } from '../domain/clues.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
 import { JUDGING_KINDS } from '../domain/stale.ts';
@@ -12,12 +13,7 @@ import { DAY_MS, dayOf } from '../domain/time.ts';
 import { readWhole } from '../postgres/abandonable.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import {
-  failedAmong,
-  type IdentifiedContradiction,
-  readContradictions,
-  readContradictionsBetween,
-} from '../postgres/contradictions.ts';
+import { failedAmong, type IdentifiedClue, readClues, readCluesBetween } from '../postgres/clues.ts';
 import { readFailureGroups } from '../postgres/failure-groups.ts';
 import { readFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { type HealthChangeRecord, readHealthChanges } from '../postgres/health-changes.ts';
@@ -133,7 +129,7 @@ async function testsWithExecutions(db: Database, repositoryId?: string): Promise
 }
 
 /**
- * Compares the evidence of commits off the default branch with what is stored. Commits that are pending are taken as
+ * Compares the clues of commits with what is stored. Commits that are pending are taken as
  * stored.
  */
 async function pullDifferences(
@@ -143,17 +139,17 @@ async function pullDifferences(
 ): Promise<{ differences: string[]; evidence: PullEvidence }> {
   const { failed, ...found } = await readAllEvidence({ clickhouse, repositoryId }, edge);
   const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
-  const stored = await onPostgres(() => readContradictionsBetween(db, repositoryId, since));
+  const stored = await onPostgres(() => readCluesBetween(db, repositoryId, since));
   const runs = await onPostgres(() => readRuns(db, repositoryId, edge));
   const failedCommits = failed.map(({ commit }) => commit);
   const known = new Set(await onPostgres(() => failedAmong(db, repositoryId, failedCommits)));
   const isPending = (commit: string): boolean => pending.has(commitKey({ repositoryId, commit }));
-  const settled = (all: readonly IdentifiedContradiction[]) => all.filter(({ failure }) => !isPending(failure.commit));
-  const [before, after] = [byText(settled(stored)), byText(settled(found.contradictions))];
-  const described = (one: IdentifiedContradiction, said: string): string =>
+  const settled = (all: readonly IdentifiedClue[]) => all.filter(({ failure }) => !isPending(failure.commit));
+  const [before, after] = [byText(settled(stored)), byText(settled(found.clues))];
+  const described = (one: IdentifiedClue, said: string): string =>
     `commit ${one.failure.commit} ${said} about test ${one.testId} in ${JSON.stringify([one.pipelineName, one.jobName, one.axes])}`;
   const evidence = {
-    contradictions: [...after.values(), ...stored.filter(({ failure }) => isPending(failure.commit))],
+    clues: [...after.values(), ...stored.filter(({ failure }) => isPending(failure.commit))],
     runs: [
       ...found.runs.filter(({ commit }) => !isPending(commit)),
       ...runs.filter(({ commit }) => commit !== '' && isPending(commit)).map(asPullRun),
@@ -164,13 +160,13 @@ async function pullDifferences(
     differences: [
       ...failedCommits
         .filter((commit) => !known.has(commit) && !isPending(commit))
-        .map((commit) => `commit ${commit} failed off the default branch, but is not known to`),
-      ...[...after].flatMap(([text, one]) => (before.has(text) ? [] : described(one, 'contradicts itself, unknown,'))),
-      ...[...before].flatMap(([text, one]) => (after.has(text) ? [] : described(one, 'does not contradict itself'))),
+        .map((commit) => `commit ${commit} failed, but is not known to`),
+      ...[...after].flatMap(([text, one]) => (before.has(text) ? [] : described(one, 'has a clue, unknown,'))),
+      ...[...before].flatMap(([text, one]) => (after.has(text) ? [] : described(one, 'has no such clue'))),
     ],
     evidence: {
       ...evidence,
-      contradictions: evidence.contradictions.filter((one) => named.has(nameOfFailedRun(one))),
+      clues: evidence.clues.filter((one) => isElsewhere(one) || named.has(nameOfFailedRun(one))),
     },
   };
 }
@@ -244,13 +240,13 @@ async function differencesOf(
   const baselines = await readBaselines(db, repositoryId, testIds);
   const starts = new Map(baselines.map((row) => [identityKey(row), row.belief.at]));
   const byTest = Map.groupBy(baselines, (row) => row.testId);
-  const contradictions = Map.groupBy(await readContradictions(db, repositoryId, testIds), identityKey);
+  const clues = Map.groupBy(await readClues(db, repositoryId, testIds), identityKey);
   const folds = Map.groupBy(await readFolds(db, repositoryId, testIds), ({ testId }) => testId);
   const differences: string[] = [];
   const changes: IdentifiedChange[] = [];
   const states: IdentityState[] = [];
   for (const [testId, found] of history) {
-    const options = { isFlakyDetectionEnabled, runs, baselines: byTest.get(testId) ?? [], contradictions };
+    const options = { isFlakyDetectionEnabled, runs, baselines: byTest.get(testId) ?? [], clues };
     const unjudged = unjudgedRun(testId, found, options);
     if (unjudged !== undefined) {
       differences.push(`test ${testId} failed in run ${unjudged}, which is not judged`);

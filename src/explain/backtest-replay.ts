@@ -1,7 +1,7 @@
 /** The replay of a policy on one test: the quarantines, and the regressions that they would have hidden. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { excusedBy, type ReplayedQuarantine, stepsOf, TestReplay } from '../domain/backtest.ts';
-import { type JudgedContradiction, RulesCourse, type RulesEvidence, RulesJudge } from '../domain/backtest-judge.ts';
+import { type JudgedClue, RulesCourse, type RulesEvidence, RulesJudge } from '../domain/backtest-judge.ts';
 import { type BacktestPolicy, constantsOf } from '../domain/backtest-policy.ts';
 import { firstSeenOf, type Regression, regressionsOf } from '../domain/backtest-regressions.ts';
 import { comparePositions } from '../domain/execution.ts';
@@ -38,7 +38,7 @@ export interface ReplayOptions {
   runs: RunsOfExecutions;
   fingerprints: ReadonlyMap<bigint, string>;
   /** By `identityKey`, in order. */
-  contradictions: ReadonlyMap<string, readonly JudgedContradiction[]>;
+  clues: ReadonlyMap<string, readonly JudgedClue[]>;
 }
 
 export async function replay(
@@ -55,9 +55,9 @@ export async function replay(
     isFlakyDetectionEnabled: options.isFlakyDetectionEnabled,
     fingerprints: options.fingerprints,
     meaningOf: (execution: IdentifiedExecution) => options.runs.of(execution)?.meaning,
-    contradictionsOf: (leg: Leg) =>
-      (options.contradictions.get(identityKey({ testId: id, ...leg })) ?? []).filter(
-        ({ contradiction: { at } }) => at.finishedAt <= options.until && at.finishedAt >= oldest,
+    cluesOf: (leg: Leg) =>
+      (options.clues.get(identityKey({ testId: id, ...leg })) ?? []).filter(
+        ({ clue: { at } }) => at.finishedAt <= options.until && at.finishedAt >= oldest,
       ),
   };
   const quarantines = await quarantinesOf(ordered, options, evidence);

@@ -7,9 +7,10 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { onOneThread } from '../clickhouse/patient.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import type { JudgedContradiction } from '../domain/backtest-judge.ts';
+import type { JudgedClue } from '../domain/backtest-judge.ts';
 import type { BacktestPolicy } from '../domain/backtest-policy.ts';
 import type { BacktestReport } from '../domain/backtest-report.ts';
+import { isContradiction } from '../domain/clues.ts';
 import { comparePositions } from '../domain/execution.ts';
 import { QUARANTINE_EVIDENCE_MS } from '../domain/judgement-constants.ts';
 import { RedRunCounts } from '../domain/red-runs.ts';
@@ -18,7 +19,7 @@ import { DAY_MS } from '../domain/time.ts';
 import { nameOfFailedRun } from '../evaluation/evidence.ts';
 import { executionColumns, executionOf, TESTS_MAX } from '../evaluation/executions.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { readContradictions, readContradictionsBetween } from '../postgres/contradictions.ts';
+import { readClues, readCluesBetween } from '../postgres/clues.ts';
 import { nameOfRun, readRunsOn } from '../postgres/judged-runs.ts';
 import { readTests } from '../postgres/tests.ts';
 import { reportOf } from './backtest-document.ts';
@@ -111,9 +112,9 @@ export async function backtest(
     const slice = suspected.slice(at, at + TESTS_AT_ONCE);
     const testIds = slice.map(({ id }) => id);
     const { executions: byTest, fingerprints, runs } = await history.executions(testIds);
-    const contradictions = await history.contradictions(testIds);
+    const clues = await history.clues(testIds);
     const { flakyDetectionEnabled: isFlakyDetectionEnabled } = repository;
-    const options = { policy, since, until, isFlakyDetectionEnabled, runs, fingerprints, contradictions };
+    const options = { policy, since, until, isFlakyDetectionEnabled, runs, fingerprints, clues };
     for (const test of slice) tests.push(await replay(test, byTest.get(test.id) ?? [], options));
   }
   await onProgress?.(suspected.length, suspected.length);
@@ -148,8 +149,9 @@ class History {
     const failed = await this.clickhouse.select(suspects, { repository_id: repositoryId, since_ms: since });
     const names = new Map(failed.map(({ id, name }) => [id, name]));
     const span = { from: since, to: Number.MAX_SAFE_INTEGER };
-    const contradicted = await onPostgres(() => readContradictionsBetween(db, repositoryId, span));
-    const others = [...new Set(contradicted.map(({ testId }) => testId))].filter((testId) => !names.has(testId));
+    const clues = await onPostgres(() => readCluesBetween(db, repositoryId, span));
+    const contradicted = new Set(clues.filter(isContradiction).map(({ testId }) => testId));
+    const others = [...contradicted].filter((testId) => !names.has(testId));
     for (let at = 0; at < others.length; at += TESTS_MAX)
       for (const { testId, name } of await onPostgres(() =>
         readTests(db, repositoryId, others.slice(at, at + TESTS_MAX)),
@@ -158,18 +160,18 @@ class History {
     return [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([id, name]) => ({ id, name }));
   }
 
-  /** Contradictions of these tests, with what their runs mean: by `identityKey`, in order. */
-  async contradictions(testIds: string[]): Promise<Map<string, JudgedContradiction[]>> {
+  /** What commits show about these tests: by `identityKey`, in order. */
+  async clues(testIds: string[]): Promise<Map<string, JudgedClue[]>> {
     const { db, repositoryId } = this;
-    const found = await onPostgres(() => readContradictions(db, repositoryId, testIds));
-    const commits = [...new Set(found.map(({ failure }) => failure.commit))];
+    const found = await onPostgres(() => readClues(db, repositoryId, testIds));
+    const commits = [...new Set(found.filter(isContradiction).map(({ failure }) => failure.commit))];
     const runs = await onPostgres(() => readRunsOn(db, repositoryId, commits));
     const meanings = new Map(runs.map((run) => [nameOfRun(run), run.meaning]));
     const judged = found
       .sort((one, other) => comparePositions(one.at, other.at))
-      .flatMap((contradiction) => {
-        const meaning = meanings.get(nameOfFailedRun(contradiction));
-        return meaning ? [{ key: identityKey(contradiction), contradiction, meaning }] : [];
+      .map((clue) => {
+        const meaning = isContradiction(clue) ? meanings.get(nameOfFailedRun(clue)) : undefined;
+        return { key: identityKey(clue), clue, meaning: meaning ?? undefined };
       });
     return Map.groupBy(judged, ({ key }) => key);
   }

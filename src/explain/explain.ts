@@ -9,7 +9,9 @@ import type { BeliefAt } from '../domain/belief.ts';
 import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
 import type { Cause } from '../domain/belief-fold.ts';
+import { isContradiction, isElsewhere } from '../domain/clues.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
+import type { Elsewhere, Seen } from '../domain/elsewhere.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
@@ -20,7 +22,7 @@ import { executionColumns, executionOf, type IdentifiedExecution } from '../eval
 import { type IdentityState, recentIdentities } from '../evaluation/quarantines.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { readContradictions } from '../postgres/contradictions.ts';
+import { type IdentifiedClue, readClues } from '../postgres/clues.ts';
 import { type MeaningfulRun, RunsOfExecutions } from './runs-of-executions.ts';
 
 /** An execution with what an explanation shows about it. */
@@ -69,6 +71,8 @@ interface ExplainedFailure {
   /** Whether it counts as flaky. */
   isFlaky: boolean;
   run: RunExplanation;
+  /** What the test did in its other legs on the commit, of a failure that may begin a row; null if nothing is known. */
+  elsewhere: Seen | null;
 }
 
 export interface IdentityExplanation extends IdentityState, HealthConfidence {
@@ -143,15 +147,17 @@ export async function explainTest({ clickhouse, db }: Stores, options: ExplainOp
   ]);
   const baselines = new Map(starts.map(({ belief, ...identity }) => [identityKey(identity), belief]));
   const judged = stored.filter((one) => runs.isJudged(one));
-  const contradictions = Map.groupBy(await readPulls({ clickhouse, db }, options, stored), ({ execution }) =>
-    identityKey(execution),
-  );
+  const clues = await readCluesOf(db, options, stored);
+  const pulls = await readPulls({ clickhouse, db }, options, clues.filter(isContradiction));
+  const contradictions = Map.groupBy(pulls, ({ execution }) => identityKey(execution));
+  const elsewhere = Map.groupBy(clues.filter(isElsewhere), identityKey);
   const explained = [...Map.groupBy(judged, identityKey)].map(([key, group]) =>
     explainIdentity(group.sort(comparePositions), {
       ...options,
       runs,
       baseline: baselines.get(key),
       contradictions: contradictions.get(key) ?? [],
+      elsewhere: elsewhere.get(key) ?? [],
     }),
   );
   const recent = new Set(recentIdentities(explained).get(test.id));
@@ -167,16 +173,22 @@ interface FoundContradiction {
   run: MeaningfulRun;
 }
 
-/** The contradictions of the test by that moment; of a test with too many executions, since the first that is considered. */
-async function readPulls(
-  { clickhouse, db }: Stores,
+/** The clues of the test by that moment; of a test with too many executions, since the first that is considered. */
+async function readCluesOf(
+  db: Database,
   { repositoryId, test, asOf }: ExplainOptions,
   considered: readonly ExplainedExecution[],
-): Promise<FoundContradiction[]> {
+): Promise<IdentifiedClue[]> {
   const oldest = considered.length < EXECUTIONS_MAX ? 0 : Math.min(...considered.map(({ finishedAt }) => finishedAt));
-  const found = (await onPostgres(() => readContradictions(db, repositoryId, [test.id]))).filter(
-    ({ at }) => at.finishedAt <= asOf && at.finishedAt >= oldest,
-  );
+  const found = await onPostgres(() => readClues(db, repositoryId, [test.id]));
+  return found.filter(({ at }) => at.finishedAt <= asOf && at.finishedAt >= oldest);
+}
+
+async function readPulls(
+  { clickhouse, db }: Stores,
+  { repositoryId, test }: ExplainOptions,
+  found: readonly Contradiction[],
+): Promise<FoundContradiction[]> {
   if (found.length === 0) return [];
   const times = found.map(({ failure }) => failure.finishedAt);
   const failures = await clickhouse.select(pulls, {
@@ -197,6 +209,7 @@ async function readPulls(
 
 interface IdentityOptions extends ExplainOptions {
   contradictions: readonly FoundContradiction[];
+  elsewhere: readonly Elsewhere[];
   runs: RunsOfExecutions;
   /** Before every retained execution. */
   baseline: BeliefAt | undefined;
@@ -204,7 +217,7 @@ interface IdentityOptions extends ExplainOptions {
 
 function explainIdentity(
   ordered: ExplainedExecution[],
-  { test, isFlakyDetectionEnabled, runs, baseline, contradictions }: IdentityOptions,
+  { test, isFlakyDetectionEnabled, runs, baseline, contradictions, elsewhere }: IdentityOptions,
 ): Omit<IdentityExplanation, 'isRecent'> {
   const course = new BeliefCourse(baseline ?? { belief: newBelief(), at: null });
   const failedOff = contradictions.map(({ execution }) => execution);
@@ -213,10 +226,14 @@ function explainIdentity(
   const steps: Step[] = [];
   let cleanPasses = 0;
   const events = [
-    ...ordered.map((execution) => ({ at: execution, execution, pull: undefined })),
-    ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull })),
+    ...ordered.map((execution) => ({ at: execution, execution, pull: undefined, shown: undefined })),
+    ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull, shown: undefined })),
+    ...elsewhere.flatMap((shown) => {
+      const execution = byId.get(shown.failure.executionId);
+      return execution ? [{ at: shown.at, execution, pull: undefined, shown }] : [];
+    }),
   ].sort((one, other) => comparePositions(one.at, other.at));
-  for (const { at: place, execution, pull } of events) {
+  for (const { at: place, execution, pull, shown } of events) {
     if (baseline?.at && comparePositions(place, baseline.at) <= 0) continue;
     const before = course.belief;
     if (pull) {
@@ -225,7 +242,8 @@ function explainIdentity(
         ({ executionId }) => executionId === pull.contradiction.failure.executionId,
       );
       explainedPulls.push({ execution, at: place.finishedAt, isEvidence, run: explainRun(pull.run) });
-    } else {
+    } else if (shown) course.look(shown);
+    else {
       const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
       course.add(execution, meaning && troubleFor(before, meaning));
       cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
@@ -251,7 +269,8 @@ function explainIdentity(
       const id = String(execution.executionId);
       const cause = course.causes.get(id);
       const isFlaky = isFlakyDetectionEnabled && course.flaky.has(id);
-      return cause ? [{ execution, cause, isFlaky, run: explainRun(runs.of(execution)) }] : [];
+      const shown = elsewhere.findLast(({ failure }) => failure.executionId === id)?.after ?? null;
+      return cause ? [{ execution, cause, isFlaky, run: explainRun(runs.of(execution)), elsewhere: shown }] : [];
     }),
     contradictions: explainedPulls,
   };

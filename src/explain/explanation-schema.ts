@@ -120,6 +120,16 @@ const identity = z.object({
           example: 'test',
         }),
         is_flaky: z.boolean().meta({ description: 'Whether it counts as a flaky execution', example: true }),
+        other_legs: z
+          .object({
+            passed: z.boolean().meta({ description: 'Whether it passed in one of them', example: true }),
+            failed: z.int().meta({ description: 'In how many it failed; 2 stands for more', example: 0 }),
+          })
+          .nullable()
+          .meta({
+            description:
+              'What the test last did in its other legs and CI jobs on the commit; null if it ran in none of them, or off the default branch',
+          }),
         trouble,
         reason: reason.nullable(),
       }),

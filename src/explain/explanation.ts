@@ -148,10 +148,11 @@ function identityOf(
     })),
     evidence: one.evidence.map(shown),
     failures_count: one.failures.length,
-    failures: one.failures.slice(-LISTED_MAX).map(({ execution: failed, cause, isFlaky, run }) => ({
+    failures: one.failures.slice(-LISTED_MAX).map(({ execution: failed, cause, isFlaky, run, elsewhere }) => ({
       execution: shown(failed),
       cause,
       is_flaky: isFlaky,
+      other_legs: elsewhere,
       ...run,
     })),
     held_back: held.slice(-LISTED_MAX).map(({ execution: failed, run }) => ({

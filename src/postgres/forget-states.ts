@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import type { Executor } from './client.ts';
 import {
   baselines,
-  contradictions,
+  clues,
   failureGroups,
   flakyExecutions,
   healthChanges,
@@ -18,7 +18,7 @@ import { forgetFirstFailures } from './tests.ts';
 export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
   for (const table of [
     ...[testListings, identities, suspects, baselines, flakyExecutions],
-    ...[failureGroups, healthChanges, judgedRuns, contradictions],
+    ...[failureGroups, healthChanges, judgedRuns, clues],
   ])
     await tx.delete(table).where(eq(table.repositoryId, repositoryId));
   await forgetFirstFailures(tx, repositoryId, retainedSince);

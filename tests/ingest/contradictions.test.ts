@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
-import { readContradictionsBetween } from '../../src/postgres/contradictions.ts';
+import { readCluesBetween } from '../../src/postgres/clues.ts';
 import { readHealthHistories } from '../../src/postgres/health-histories.ts';
 import { readRuns } from '../../src/postgres/judged-runs.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
@@ -72,7 +72,7 @@ const stored = async (repository: Repository) => {
   const id = idOf(repository);
   const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
   return {
-    contradictions: await readContradictionsBetween(db, id, all),
+    contradictions: await readCluesBetween(db, id, all),
     runs: (await readRuns(db, id, 0)).filter(({ commit }) => commit !== ''),
   };
 };

@@ -109,7 +109,7 @@ const evidenceOf = ({ fingerprints, meanings }: History) => ({
   isFlakyDetectionEnabled: true,
   fingerprints,
   meaningOf: (one: Placed) => meanings.get(one.executionId),
-  contradictionsOf: () => [],
+  cluesOf: () => [],
 });
 
 /** Beliefs about the identities that ran lately, from everything that had finished by a moment. */

@@ -6,7 +6,9 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Belief, newBelief } from '../../src/domain/belief.ts';
 import { type BeliefChange, undecided } from '../../src/domain/belief-course.ts';
-import { type Contradiction, contradictionsOf, pullRequestRunKeyOf } from '../../src/domain/contradictions.ts';
+import { type Clue, isContradiction } from '../../src/domain/clues.ts';
+import { contradictionsOf, pullRequestRunKeyOf } from '../../src/domain/contradictions.ts';
+import { elsewhereOf } from '../../src/domain/elsewhere.ts';
 import {
   comparePositions,
   isTrouble,
@@ -89,11 +91,11 @@ class Evaluation {
 
   /** Judges like an evaluation: from the first run on in which something is new. */
   take(arrived: readonly Reported[]): void {
-    const contradictions = this.#contradictions();
+    const clues = this.#clues();
     for (const one of arrived) this.reported.set(one.executionId, one);
     const runs = this.#runs();
     const fresh = new Set(arrived.filter(({ status }) => status !== 'skipped').map(keyOf));
-    const moved = differences(contradictions, this.#contradictions());
+    const moved = differences(clues, this.#clues());
     const named = new Set(moved.map(({ run }) => run));
     const since = Math.min(
       ...runs.filter(({ key }) => fresh.has(key) || named.has(key)).map(({ startedAt }) => startedAt),
@@ -151,22 +153,33 @@ class Evaluation {
     const all = [...this.reported.values()].filter((one) => one.testId === testId);
     return {
       executions: all.filter(({ isOnDefaultBranch }) => isOnDefaultBranch),
-      contradictions: contradictionsOf(all.filter(({ isOnDefaultBranch }) => !isOnDefaultBranch)),
+      clues: [
+        ...contradictionsOf(all.filter(({ isOnDefaultBranch }) => !isOnDefaultBranch)),
+        ...(this.#elsewhere(testId.slice(0, testId.indexOf(' '))).get(testId) ?? []),
+      ],
     };
   }
 
-  #contradictions() {
+  /** The jobs are the legs of a test. */
+  #elsewhere(name: string) {
+    const legs = [...this.reported.values()].filter(
+      ({ testId, isOnDefaultBranch }) => isOnDefaultBranch && testId.startsWith(`${name} `),
+    );
+    return elsewhereOf(Map.groupBy(legs, ({ testId }) => testId));
+  }
+
+  #clues() {
     return [...new Set([...this.reported.values()].map(({ testId }) => testId))].flatMap((testId) =>
-      this.#historyOf(testId).contradictions.map((one) => ({
+      this.#historyOf(testId).clues.map((one) => ({
         ...one,
         testId,
-        run: runNameOf(testId.slice(testId.indexOf('job')), one.run),
+        run: isContradiction(one) ? runNameOf(testId.slice(testId.indexOf('job')), one.run) : undefined,
       })),
     );
   }
 
   #runs(): RunToJudge[] {
-    const named = new Set(this.#contradictions().map(({ run }) => run));
+    const named = new Set(this.#clues().map(({ run }) => run));
     const conclusive = [...this.reported.values()].filter(({ status }) => status !== 'skipped');
     return [...Map.groupBy(conclusive, keyOf)].flatMap(([key, executions]) => {
       const isOnDefaultBranch = executions.some((one) => one.isOnDefaultBranch);
@@ -200,10 +213,13 @@ class Evaluation {
 /** The executions about which a course that begins with a belief decides again. */
 const idsOf = (belief: Belief) => new Set(undecided(belief).map(({ executionId }) => executionId));
 
-/** Contradictions that are in only one of the two lists. */
-function differences<C extends Contradiction & { testId: string }>(some: readonly C[], others: readonly C[]): C[] {
+/** Clues that are in only one of the two lists. */
+function differences<C extends Pick<Clue, 'at' | 'failure'> & { testId: string; run: string | undefined }>(
+  some: readonly C[],
+  others: readonly C[],
+): C[] {
   const keyed = (all: readonly C[]) =>
-    new Map(all.map((one) => [JSON.stringify([one.testId, one.run, positionOf(one.at), one.failure]), one]));
+    new Map(all.map((one) => [JSON.stringify([{ ...one, at: positionOf(one.at) }]), one]));
   const [before, after] = [keyed(some), keyed(others)];
   return [...before, ...after].flatMap(([key, one]) => (before.has(key) && after.has(key) ? [] : [one]));
 }

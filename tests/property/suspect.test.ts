@@ -104,7 +104,7 @@ function evaluated({ start, contradictions, runs }: History, passes: readonly (r
   for (const added of passes) {
     const found = withExecutions(suspect, added);
     for (const one of found.tooLate) tooLate.add(one);
-    const course = followCourse({ ...startOf(found.suspect), place: JOB, contradictions }, runs);
+    const course = followCourse({ ...startOf(found.suspect), place: JOB, clues: contradictions }, runs);
     for (const { executionId, isFlaky } of flakyChanges(found.suspect, course.flaky))
       if (isFlaky) flaky.add(executionId);
       else flaky.delete(executionId);

@@ -70,6 +70,11 @@ export function firstDays({ runs, identities }: RealHistory, days: number): Real
   return { runs: within, identities, executions: within.reduce((sum, run) => sum + run.identities.length, 0) };
 }
 
+/** The identities of each test: it runs in several suites. */
+export const legsOf = ({ identities }: RealHistory): number[][] => [
+  ...Map.groupBy(identities.keys(), (identity) => identities[identity]?.test).values(),
+];
+
 export interface Day {
   /** Since 1970. */
   day: number;

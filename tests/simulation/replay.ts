@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { FINGERPRINT_VERSION } from '../../src/domain/fingerprint.ts';
 import { closeOnSignals } from '../bench/folder.ts';
 import { type Groups, groupsOf } from './real-groups.ts';
-import { addQuietDays, type Day, firstDays, type RealHistory, readRealHistory } from './real-history.ts';
+import { addQuietDays, type Day, firstDays, legsOf, type RealHistory, readRealHistory } from './real-history.ts';
 import { type RealScores, scoreReal } from './real-score.ts';
 import { HistoryInService, withService } from './real-service.ts';
 import { differencesOf, isoDay, type Verdicts, verdictsOf } from './real-verdicts.ts';
@@ -63,7 +63,7 @@ const score = (verdicts: Verdicts): void => {
 };
 if (served) score(served.verdicts);
 for (const make of values.curve ? CURVE : RULES) {
-  const rules = make();
+  const rules = make(legsOf(history));
   if (rules.name.includes(values.rules)) score(verdictsOf(history, rules));
 }
 process.stdout.write(`\nof the tests that passed and failed on one commit in the four weeks after a day, ${limits}\n`);
@@ -109,7 +109,11 @@ async function serve(history: RealHistory): Promise<Served> {
 }
 
 function compare({ verdicts, wrong }: Served): void {
-  const differences = differencesOf(history, verdicts, verdictsOf(history, new ServiceRules()));
+  const differences = differencesOf(
+    history,
+    verdicts,
+    verdictsOf(history, new ServiceRules({ legs: legsOf(history) })),
+  );
   const asked = `after each of ${history.runs.length} runs and at the end of each of ${verdicts.atEndOfDay.size} days`;
   process.stdout.write(`\n${asked}, the service differs from the rules in ${differences.length} verdicts\n`);
   for (const difference of differences.slice(0, DIFFERENCES_SHOWN)) process.stdout.write(`${difference}\n`);

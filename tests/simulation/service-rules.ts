@@ -1,10 +1,12 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
 import { isActive, ownFailureOf } from '../../src/domain/activity.ts';
 import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
-import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
+import { foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
+import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
 import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
+import { monthOf } from '../../src/domain/retention.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
 import type { MetRun } from '../../src/domain/run-trouble.ts';
 import type { Health } from '../../src/domain/status.ts';
@@ -13,11 +15,16 @@ import type { Rules, Run } from './history.ts';
 
 const PLACE = { pipelineName: 'CI', jobName: 'unit' };
 
+/** By test: its identities. */
+export type Legs = readonly (readonly number[])[];
+
 interface Options {
   /** Whether commits of pull requests that both passed and failed count, as in the service. */
   countsPullRequests?: boolean;
   /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
   levels?: HealthLevels;
+  /** Without them, each identity is a test of its own. */
+  legs?: Legs | undefined;
 }
 
 interface PullRequest {
@@ -37,9 +44,15 @@ export class ServiceRules implements Rules {
   readonly #pullRequests = new Map<string, PullRequest>();
   readonly #options: Required<Options>;
   #newestAt = 0;
+  readonly #legs = new Map<number, readonly number[]>();
+  /** By identity. */
+  readonly #newest = new Map<number, { commit: string; month: number; isFailed: boolean; isTelling: boolean }>();
+  /** By identity: what was seen elsewhere of the last failure. */
+  readonly #seen = new Map<number, Seen>();
 
-  constructor({ countsPullRequests = true, levels = HEALTH_LEVELS }: Options = {}) {
-    this.#options = { countsPullRequests, levels };
+  constructor({ countsPullRequests = true, levels = HEALTH_LEVELS, legs = [] }: Options = {}) {
+    this.#options = { countsPullRequests, levels, legs };
+    for (const identities of legs) for (const one of identities) this.#legs.set(one, identities);
     this.name =
       levels !== HEALTH_LEVELS
         ? `flaky from ${levels.flakyFrom}, broken from ${levels.brokenFrom}`
@@ -66,7 +79,39 @@ export class ServiceRules implements Rules {
       const execution = { executionId, result, finishedAt: run.at, commit: run.commit } as const;
       this.#believe(identity, foldBelief(belief, execution, trouble && troubleFor(belief, meaning)));
     }
+    for (let i = 0; i < run.identities.length; i++) this.#lookElsewhere(run.identities[i] as number, run);
     this.#runs.add({ startedAt: run.at, ...count });
+  }
+
+  /** What the legs of a test show about each other on a commit, as `elsewhereOf` has it. */
+  #lookElsewhere(identity: number, run: Run): void {
+    const legs = this.#legs.get(identity) ?? [];
+    if (legs.length < 2) return;
+    const isFailed = run.troubles.has(identity);
+    const isTelling = run.troubles.size <= CONTRADICTED_TESTS_MAX;
+    this.#newest.set(identity, { commit: run.commit, month: monthOf(run.at), isFailed, isTelling });
+    this.#seen.delete(identity);
+    if (isFailed) this.#show(identity, run);
+    for (const other of legs) if (other !== identity) this.#show(other, run);
+  }
+
+  #show(identity: number, run: Run): void {
+    const belief = this.beliefs.get(identity) ?? newBelief();
+    const [failure] = belief.streak;
+    const month = monthOf(run.at);
+    if (failure?.commit !== run.commit || run.at - failure.finishedAt > REACH_MS) return;
+    const own = this.#newest.get(identity);
+    if (own?.month !== month || !own.isTelling) return;
+    const others = (this.#legs.get(identity) ?? []).filter((other) => other !== identity);
+    const results = others
+      .flatMap((other) => this.#newest.get(other) ?? [])
+      .filter((one) => one.commit === run.commit && one.month === month);
+    const after = seenIn(results.map((one) => one.isFailed));
+    const before = this.#seen.get(identity) ?? seenIn([]);
+    if (after.passed === before.passed && after.failed === before.failed) return;
+    this.#seen.set(identity, after);
+    const at = { finishedAt: run.at, runId: run.id, runAttempt: run.attempt, executionId: 0n };
+    this.#believe(identity, foldElsewhere(belief, { at, failure, before, after }));
   }
 
   settle(now: number): void {

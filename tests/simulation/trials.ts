@@ -2,22 +2,25 @@
 import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
-import { ServiceRules } from './service-rules.ts';
+import { type Legs, ServiceRules } from './service-rules.ts';
 import { makeWorld } from './world.ts';
 import { KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
 
-export const RULES: readonly (() => Rules)[] = [
-  () => new ServiceRules(),
-  () => new ServiceRules({ countsPullRequests: false }),
+/** @param legs see `ServiceRules` */
+type MakeRules = (legs?: Legs) => Rules;
+
+export const RULES: readonly MakeRules[] = [
+  (legs) => new ServiceRules({ legs }),
+  (legs) => new ServiceRules({ legs, countsPullRequests: false }),
   () => new SameCommitRule(),
   () => new ThresholdRule(),
   () => new FilterWithoutRun(),
 ];
 
 /** The rules with other levels, and flaky without hysteresis: `--curve`. */
-export const CURVE: readonly (() => Rules)[] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((from) => () => {
+export const CURVE: readonly MakeRules[] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((from) => (legs) => {
   const levels = { flakyFrom: from, flakyUntil: from, brokenFrom: from, brokenUntil: (from * 2) / 3 };
-  return new ServiceRules({ levels });
+  return new ServiceRules({ legs, levels });
 });
 
 export const WORLD_NAMES: readonly string[] = [...KINDS.map(({ name }) => name), SMALL.name, LARGE.name];

@@ -56,11 +56,11 @@ export const judgedRuns = schema.table(
 );
 
 /**
- * Commits off the default branch on which one identity both passed and failed (src/domain/contradictions.ts): evidence that
- * it is flaky. Written with the state of the tests, which takes them in; leaves with the month of its executions.
+ * What commits show about identities (src/domain/clues.ts). Written with the state of the tests, which takes it in; leaves with
+ * the month of its executions.
  */
-export const contradictions = schema.table(
-  'contradictions',
+export const clues = schema.table(
+  'clues',
   {
     repositoryId: uuid('repository_id').notNull(),
     testId: uuid('test_id').notNull(),
@@ -68,7 +68,7 @@ export const contradictions = schema.table(
     jobName: text('job_name').notNull(),
     axes: text().notNull(),
     commitSha: text('commit_sha').notNull(),
-    /** The execution with which it was complete; milliseconds since the epoch. */
+    /** The execution that showed it; milliseconds since the epoch. */
     atMs: bigint('at_ms', { mode: 'number' }).notNull(),
     runId: text('run_id').notNull(),
     runAttempt: bigint('run_attempt', { mode: 'number' }).notNull(),
@@ -78,9 +78,11 @@ export const contradictions = schema.table(
     failedExecutionId: text('failed_execution_id').notNull(),
     /** The run of the failure: `pullRequestRunKeyOf` it. */
     failedRun: text('failed_run').notNull(),
+    /** What other legs showed before and after; then the run does not matter, and is empty. */
+    shown: text().notNull(),
   },
   (table) => [
-    // Judged by test. A commit has at most one in each month.
+    // Judged by test.
     primaryKey({
       columns: [
         table.repositoryId,
@@ -90,16 +92,17 @@ export const contradictions = schema.table(
         table.axes,
         table.commitSha,
         table.atMs,
+        table.failedExecutionId,
       ],
     }),
-    // Finds the contradictions of a commit that gets new runs.
-    index('contradictions_commits').on(table.repositoryId, table.commitSha),
+    // Finds the clues of a commit that gets new runs.
+    index('clues_commits').on(table.repositoryId, table.commitSha),
   ],
 );
 
 /**
- * Commits off the default branch on which something failed. Only these can be contradicted by a pass, so that the others
- * cost one look here and no statement in ClickHouse.
+ * Commits on which something failed. Only these can have clues, so that the others cost one look here and no statement in
+ * ClickHouse.
  */
 export const failedCommits = schema.table(
   'failed_commits',

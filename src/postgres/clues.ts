@@ -1,18 +1,30 @@
 /**
- * Commits off the default branch that contradict themselves about a test (src/domain/contradictions.ts), and those that may
- * come to. Written by the evaluation, in the transaction of the state of tests.
+ * What commits show about tests (src/domain/clues.ts), and the commits that may come to show something. Written by the evaluation, in the transaction of the state of tests.
  */
 import { and, eq, gte, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Contradiction } from '../domain/contradictions.ts';
+import { type Clue, isElsewhere } from '../domain/clues.ts';
+import type { Elsewhere } from '../domain/elsewhere.ts';
 import type { Identity } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { type IdentityStart, startColumns } from './health-changes.ts';
 import { positionColumns, positionOf, positionRow } from './positions.ts';
-import { contradictions, failedCommits } from './schema.ts';
+import { clues, failedCommits } from './schema.ts';
 
-export type IdentifiedContradiction = Contradiction & Identity;
+export type IdentifiedClue = Clue & Identity;
+
+/** Of two moments: whether the test passed elsewhere, and in how many legs it failed. Empty for a contradiction. */
+const shownText = z
+  .string()
+  .transform((text): unknown => JSON.parse(text))
+  .pipe(z.tuple([z.boolean(), z.number(), z.boolean(), z.number()]))
+  .transform(([passedBefore, failedBefore, passed, failed]) => ({
+    before: { passed: passedBefore, failed: failedBefore },
+    after: { passed, failed },
+  }));
+const shownOf = ({ before, after }: Elsewhere): string =>
+  JSON.stringify([before.passed, before.failed, after.passed, after.failed]);
 
 const row = z
   .object({
@@ -25,112 +37,111 @@ const row = z
     failed_ms: z.number(),
     failed_execution_id: z.string(),
     failed_run: z.string(),
+    shown: z.string(),
   })
   .transform(
-    (found): IdentifiedContradiction => ({
+    (found): IdentifiedClue => ({
       testId: found.test_id,
       pipelineName: found.pipeline_name,
       jobName: found.job_name,
       axes: found.axes,
       at: positionOf(found),
       failure: { executionId: found.failed_execution_id, commit: found.commit_sha, finishedAt: found.failed_ms },
-      run: found.failed_run,
+      ...(found.shown === '' ? { run: found.failed_run } : shownText.parse(found.shown)),
     }),
   );
 const columns = sql`test_id, pipeline_name, job_name, axes, commit_sha, ${positionColumns},
-  failed_ms::float8 as failed_ms, failed_execution_id, failed_run`;
+  failed_ms::float8 as failed_ms, failed_execution_id, failed_run, shown`;
 
 /** About some tests, in any order. */
-export async function readContradictions(
+export async function readClues(
   tx: Executor,
   repositoryId: string,
   testIds: readonly string[],
-): Promise<IdentifiedContradiction[]> {
+): Promise<IdentifiedClue[]> {
   if (testIds.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${contradictions}
+    select ${columns} from ${clues}
     where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])`);
   return rows.map((found) => row.parse(found));
 }
 
 /** About some identities, from the start of each on, in any order. */
-export async function readContradictionsFrom(
+export async function readCluesFrom(
   tx: Executor,
   repositoryId: string,
   starts: readonly IdentityStart[],
-): Promise<IdentifiedContradiction[]> {
+): Promise<IdentifiedClue[]> {
   if (starts.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${startColumns(starts)} join ${contradictions} using (test_id, pipeline_name, job_name, axes)
+    select ${columns} from ${startColumns(starts)} join ${clues} using (test_id, pipeline_name, job_name, axes)
     where repository_id = ${repositoryId} and at_ms >= from_ms`);
   return rows.map((found) => row.parse(found));
 }
 
 /** On some commits, in any order. */
-export async function readContradictionsOn(
+export async function readCluesOn(
   tx: Executor,
   repositoryId: string,
   commits: readonly string[],
-): Promise<IdentifiedContradiction[]> {
+): Promise<IdentifiedClue[]> {
   if (commits.length === 0) return [];
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${contradictions}
+    select ${columns} from ${clues}
     where repository_id = ${repositoryId} and commit_sha = any(${textColumn(commits)})`);
   return rows.map((found) => row.parse(found));
 }
 
 /** Contradictions that were complete between two moments, in order. */
-export async function readContradictionsBetween(
+export async function readCluesBetween(
   tx: Executor,
   repositoryId: string,
   { from, to }: { from: number; to: number },
-): Promise<IdentifiedContradiction[]> {
+): Promise<IdentifiedClue[]> {
   const { rows } = await tx.execute(sql`
-    select ${columns} from ${contradictions}
+    select ${columns} from ${clues}
     where repository_id = ${repositoryId} and at_ms >= ${from} and at_ms < ${to}
     order by at_ms, test_id, pipeline_name, job_name, axes, commit_sha`);
   return rows.map((found) => row.parse(found));
 }
 
 /** Each is given once. */
-export async function insertContradictions(
-  tx: Executor,
-  repositoryId: string,
-  added: readonly IdentifiedContradiction[],
-): Promise<void> {
+export async function insertClues(tx: Executor, repositoryId: string, added: readonly IdentifiedClue[]): Promise<void> {
   if (added.length === 0) return;
-  const texts = (pick: (one: IdentifiedContradiction) => string) => textColumn(added.map(pick));
-  const numbers = (pick: (one: IdentifiedContradiction) => number) => sql`${plainColumn(added.map(pick))}::bigint[]`;
+  const texts = (pick: (one: IdentifiedClue) => string) => textColumn(added.map(pick));
+  const numbers = (pick: (one: IdentifiedClue) => number) => sql`${plainColumn(added.map(pick))}::bigint[]`;
   await tx.execute(sql`
-    insert into ${contradictions} (repository_id, test_id, pipeline_name, job_name, axes, commit_sha, at_ms, run_id, run_attempt,
-      execution_id, failed_ms, failed_execution_id, failed_run)
+    insert into ${clues} (repository_id, test_id, pipeline_name, job_name, axes, commit_sha, at_ms, run_id, run_attempt,
+      execution_id, failed_ms, failed_execution_id, failed_run, shown)
     select ${repositoryId}::uuid, * from unnest(${plainColumn(added.map(({ testId }) => testId))}::uuid[],
       ${texts(({ pipelineName }) => pipelineName)}, ${texts(({ jobName }) => jobName)}, ${texts(({ axes }) => axes)},
       ${texts(({ failure }) => failure.commit)}, ${numbers(({ at }) => at.finishedAt)}, ${texts(({ at }) => at.runId)},
       ${numbers(({ at }) => at.runAttempt)}, ${texts(({ at }) => String(at.executionId))},
       ${numbers(({ failure }) => failure.finishedAt)}, ${texts(({ failure }) => failure.executionId)},
-      ${texts(({ run }) => run)})`);
+      ${texts((one) => (isElsewhere(one) ? '' : one.run))}, ${texts((one) => (isElsewhere(one) ? shownOf(one) : ''))})`);
 }
 
-export async function removeContradictions(
+export async function removeClues(
   tx: Executor,
   repositoryId: string,
-  removed: readonly IdentifiedContradiction[],
+  removed: readonly IdentifiedClue[],
 ): Promise<void> {
   if (removed.length === 0) return;
   await tx.execute(sql`
-    delete from ${contradictions} as known using unnest(${plainColumn(removed.map(({ testId }) => testId))}::uuid[],
+    delete from ${clues} as known using unnest(${plainColumn(removed.map(({ testId }) => testId))}::uuid[],
       ${textColumn(removed.map(({ pipelineName }) => pipelineName))}, ${textColumn(removed.map(({ jobName }) => jobName))},
       ${textColumn(removed.map(({ axes }) => axes))},
       ${textColumn(removed.map(({ failure }) => failure.commit))},
-      ${plainColumn(removed.map(({ at }) => at.finishedAt))}::bigint[])
-      as gone (test_id, pipeline_name, job_name, axes, commit_sha, at_ms)
+      ${plainColumn(removed.map(({ at }) => at.finishedAt))}::bigint[],
+      ${textColumn(removed.map(({ failure }) => failure.executionId))})
+      as gone (test_id, pipeline_name, job_name, axes, commit_sha, at_ms, failed_execution_id)
     where known.repository_id = ${repositoryId} and known.test_id = gone.test_id
       and known.pipeline_name = gone.pipeline_name and known.job_name = gone.job_name and known.axes = gone.axes
-      and known.commit_sha = gone.commit_sha and known.at_ms = gone.at_ms`);
+      and known.commit_sha = gone.commit_sha and known.at_ms = gone.at_ms
+      and known.failed_execution_id = gone.failed_execution_id`);
 }
 
-/** A commit off the default branch on which something failed. */
+/** A commit on which something failed. */
 export interface FailedCommit {
   commit: string;
   /** When the newest failure finished; milliseconds since the epoch. */
@@ -152,7 +163,7 @@ export async function noteFailedCommits(
       where known.newest_ms < excluded.newest_ms`);
 }
 
-/** Which of some commits have a failure off the default branch. */
+/** On which of some commits something failed. */
 export async function failedAmong(tx: Executor, repositoryId: string, commits: readonly string[]): Promise<string[]> {
   if (commits.length === 0) return [];
   const { rows } = await tx.execute(sql`
@@ -163,24 +174,20 @@ export async function failedAmong(tx: Executor, repositoryId: string, commits: r
 
 const failedRow = z.object({ commit_sha: z.string() });
 
-/** The repositories of which a contradiction, or a commit that may come to one, is known. */
-export async function repositoriesWithContradictions(tx: Executor): Promise<string[]> {
+/** The repositories of which a clue, or a commit that may come to one, is known. */
+export async function repositoriesWithClues(tx: Executor): Promise<string[]> {
   const { rows } = await tx.execute(sql`
-    select repository_id from ${contradictions} union select repository_id from ${failedCommits}`);
+    select repository_id from ${clues} union select repository_id from ${failedCommits}`);
   return rows.map((found) => z.object({ repository_id: z.string() }).parse(found).repository_id);
 }
 
 /** Forgets what was complete, and which commits failed last, between two moments. */
-export async function forgetContradictions(
+export async function forgetClues(
   tx: Executor,
   repositoryId: string,
   { from, to }: { from: number; to: number },
 ): Promise<void> {
-  await tx
-    .delete(contradictions)
-    .where(
-      and(eq(contradictions.repositoryId, repositoryId), gte(contradictions.atMs, from), lt(contradictions.atMs, to)),
-    );
+  await tx.delete(clues).where(and(eq(clues.repositoryId, repositoryId), gte(clues.atMs, from), lt(clues.atMs, to)));
   await tx
     .delete(failedCommits)
     .where(
