@@ -23,7 +23,7 @@ interface Options {
   countsPullRequests?: boolean;
   /** From which probability on something is said, where that is not as in the service. What runs mean does not change. */
   levels?: HealthLevels;
-  /** Without them, each identity is a test of its own. */
+  /** Without them, each identity is a separate test. */
   legs?: Legs | undefined;
 }
 
