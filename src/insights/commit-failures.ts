@@ -20,6 +20,7 @@ import {
 } from '../http/parameters.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
+import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
@@ -41,7 +42,7 @@ const count = (description: string, example: number) => z.int().meta({ descripti
 const evidenceSchema = z.object({
   health_status: z.enum(HEALTHS).nullable().meta({
     description:
-      'Of the test on the default branch now, in this pipeline and CI job if it runs there; null: it never ran',
+      'Of the test on the default branch when it failed here, in this pipeline and CI job if it runs there; null: it never ran',
     example: 'healthy',
   }),
   default_branch_failures: count('Failures of this group that are stored for the default branch', 0),
@@ -49,6 +50,13 @@ const evidenceSchema = z.object({
   default_branch_last_failure_at: common.dateTimeOut.nullable().meta({ example: null }),
   commit_failures: count('How often the test failed on this commit, in this pipeline and CI job', 1),
   commit_passes: count('How often it passed there, such as when the job ran again', 0),
+  failing_pull_requests: z
+    .int()
+    .nullable()
+    .meta({
+      description: `Other pull requests on which the test failed too, in the ${PULL_REQUESTS_DAYS} days before this commit ran and the hour after; null if that cannot be read now`,
+      example: 0,
+    }),
   run_failed: count('Failed executions of the run', 1),
   run_passed: count('Passed executions of the run', 211),
   quarantine_id: z.guid().nullable().meta({ description: 'The quarantine that covers the failure', example: null }),
@@ -83,7 +91,10 @@ const failureSchema = z
         z.object({
           axes: common.axesOut,
           verdict: z.enum(COMMIT_VERDICTS).meta({ example: 'new' }),
-          health_status: z.enum(HEALTHS).nullable().meta({ description: 'On the default branch', example: 'healthy' }),
+          health_status: z
+            .enum(HEALTHS)
+            .nullable()
+            .meta({ description: 'On the default branch when it failed here', example: 'healthy' }),
           failures: z.int().meta({ example: 1 }),
           passes: z.int().meta({ example: 0 }),
           job_url: z.string().nullable().meta({ example: 'https://ci.example.com/runs/1001' }),
@@ -129,7 +140,7 @@ export function mountCommitFailures(
     tag: common.TAG,
     summary: 'List the failed tests of a commit with a verdict on each',
     description:
-      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or is healthy now), `broken` or `known_flaky` (it is so on the default branch, and failed in the same way there before), `infrastructure` (the test had passed before, and so much failed in the run that the run is the likelier cause), `quarantined`. New failures come first.',
+      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or the test was healthy there), `broken` or `known_flaky` (it was so on the default branch when it failed here, and had failed in the same way there before), `infrastructure` (the test had passed before, and trouble is the likelier cause: so much failed in the run, or the same tests did for others within the hour, or they passed when the job ran again), `quarantined`. A verdict does not change when the default branch is mended. New failures come first.',
     access: 'read',
     params: common.commitPath,
     query: {
@@ -217,6 +228,7 @@ function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.inp
       default_branch_last_failure_at: known ? formatMoment(known.newest.failedAt) : null,
       commit_failures: failure.failures,
       commit_passes: failure.passes,
+      failing_pull_requests: failure.failingPullRequests,
       run_failed: run.failed,
       run_passed: run.passed,
       quarantine_id: failure.quarantine?.id ?? null,

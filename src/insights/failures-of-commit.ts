@@ -12,16 +12,20 @@ import {
   isTroubledOffDefault,
 } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
+import { healthAt } from '../domain/health-at.ts';
 import { covers } from '../domain/quarantine-scope.ts';
-import type { Health } from '../domain/status.ts';
-import type { Leg } from '../domain/test-identity.ts';
-import { healthOfTest } from '../domain/test-state.ts';
+import { type Health, worstHealth } from '../domain/status.ts';
+import { type Leg, legKey } from '../domain/test-identity.ts';
+import { countedIdentities } from '../domain/test-state.ts';
+import { TOGETHER_MIN, troubledTests } from '../domain/trouble-elsewhere.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
+import type { StoredStep } from '../postgres/health-steps.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
+import { countPullRequests, type Nearby, readNearby } from './failing-elsewhere.ts';
 import { type FailureEvidence, groupKey } from './failure-evidence.ts';
 import { mayBeTroubled, placeOf, RunTroubles } from './run-troubles.ts';
 
@@ -54,7 +58,10 @@ interface LegFailure {
   run: CommitRun;
   failures: number;
   passes: number;
+  /** On the default branch when it failed. */
   health: Health | null;
+  /** Other pull requests on which the test failed; null if that cannot be read now. */
+  failingPullRequests: number | null;
   /** The group of `shown` on the default branch. */
   known: FailureGroupRecord | undefined;
   quarantine: Quarantine | undefined;
@@ -91,29 +98,51 @@ export async function readCommitFailures(
   );
   const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
   if (testIds.length === 0) return { runs, failures: [] };
-  const [results, troubles, tests, quarantines] = await Promise.all([
+  const [results, troubles, tests, quarantines, pullRequests, nearby] = await Promise.all([
     deps.commits.resultsOf(repository, { commit, runs, testIds }, known, signal),
     RunTroubles.of(deps.db, repository.id, runs.filter(mayBeTroubled).map(placeOf)),
     Promise.all(testIds.map((id) => deps.knownTests.find(repository, id))),
     deps.evidence.quarantinesOf(repository, testIds),
+    countPullRequests(deps, repository, { runs, testIds }, signal),
+    readNearby(deps, repository, { runs, testIds }, signal),
   ]);
   const asked = results.flatMap(({ test_id: testId, failures }) =>
     failures.map(({ id }) => ({ testId, failureId: id })),
   );
-  const groups = await deps.evidence.groupsOf(repository, asked);
+  // Only what has failed there was ever anything but healthy.
+  const failedThere = tests.flatMap((test) =>
+    test?.legs.some(({ health, summary }) => health !== 'healthy' || summary.lastFailureAt !== null)
+      ? [test.testId]
+      : [],
+  );
+  const [groups, steps] = await Promise.all([
+    deps.evidence.groupsOf(repository, asked),
+    deps.evidence.stepsOf(repository, failedThere),
+  ]);
   const found: Found = {
     runs: new Map(runs.map((run) => [runKey(run), run])),
     tests: new Map(testIds.map((id, i) => [id, tests[i]])),
     groups,
+    steps,
     quarantines,
-    troubled: new Set(),
+    pullRequests,
+    troubled: new Map(),
   };
   const byRun = Map.groupBy(results, runKey);
+  const byLeg = Map.groupBy(results, ({ pipeline_name, job_name, axes }) =>
+    legKey({ pipelineName: pipeline_name, jobName: job_name, axes }),
+  );
   for (const [key, run] of found.runs) {
-    const isTroubled = run.on_default
-      ? troubles.of(placeOf(run)).trouble !== 'none'
-      : isOutage(run, byRun.get(key) ?? [], found.tests);
-    if (isTroubled) found.troubled.add(key);
+    const isWhole = run.on_default && troubles.of(placeOf(run)).trouble !== 'none';
+    const ofLeg = byLeg.get(legKey(placeOf(run))) ?? [];
+    found.troubled.set(
+      key,
+      isWhole
+        ? 'all'
+        : run.on_default
+          ? new Set()
+          : troubledOffDefault(run, byRun.get(key) ?? [], ofLeg, nearby, found),
+    );
   }
   const failures = [...Map.groupBy(results, placeKey).values()].flatMap((group) => {
     const legs = [...Map.groupBy(group, ({ axes }) => axes).values()].flatMap((leg) => judged(leg, found) ?? []);
@@ -128,9 +157,12 @@ interface Found {
   tests: ReadonlyMap<string, KnownTest | undefined>;
   /** By {@link groupKey}. */
   groups: ReadonlyMap<string, FailureGroupRecord>;
+  /** By test. */
+  steps: ReadonlyMap<string, readonly StoredStep[]>;
   quarantines: ReadonlyMap<string, readonly Quarantine[]>;
-  /** By {@link runKey}. */
-  troubled: Set<string>;
+  pullRequests: ReadonlyMap<string, number> | null;
+  /** By {@link runKey}: the tests whose failures trouble explains. */
+  troubled: Map<string, ReadonlySet<string> | 'all'>;
 }
 
 /** Undefined if the test failed in none of its legs. */
@@ -151,19 +183,16 @@ function folded(legs: LegFailure[]): CommitFailure | undefined {
 }
 
 /** The verdict on the results of one test in one leg; undefined if it only passed there. */
-function judged(
-  results: readonly CommitResult[],
-  { runs, tests, groups, quarantines, troubled }: Found,
-): LegFailure | undefined {
+function judged(results: readonly CommitResult[], found: Found): LegFailure | undefined {
+  const { runs, tests, groups, quarantines, troubled, pullRequests } = found;
   const listed = results.filter((result) => runs.has(runKey(result)));
   const failed = listed.filter(({ is_failed }) => is_failed).sort((one, other) => other.finished_ms - one.finished_ms);
   const [newest] = failed;
   if (!newest) return undefined;
   const { test_id: testId, test_name: testName, pipeline_name: pipelineName, job_name: jobName, axes } = newest;
   const test = tests.get(testId);
-  const isOfJob = (one: Leg): boolean => one.pipelineName === pipelineName && one.jobName === jobName;
-  const own = test?.legs.find((one) => isOfJob(one) && one.axes === axes) ?? test?.identities.find(isOfJob);
-  const health = own?.health ?? (test ? healthOfTest(test.identities) : null);
+  const failedAt = Math.min(...failed.map(({ finished_ms }) => finished_ms));
+  const health = healthWhen(failedAt, test, { pipelineName, jobName, axes }, found.steps.get(testId));
   const evidence = failed.flatMap((result) =>
     result.failures.map((failure) => {
       const known = groups.get(groupKey({ testId, failureId: failure.id }));
@@ -192,7 +221,10 @@ function judged(
   return {
     verdict: commitVerdict({
       isQuarantined: quarantine !== undefined || failed.every(({ is_quarantined }) => is_quarantined),
-      isInTroubledRun: failed.every((result) => troubled.has(runKey(result))),
+      isTroubled: failed.every((result) => {
+        const explained = troubled.get(runKey(result));
+        return explained === 'all' || explained?.has(testId) === true;
+      }),
       hasPassedOnDefault: test?.identities.some(({ summary }) => summary.lastSuccessAt !== null) ?? false,
       groups: seen,
       health,
@@ -209,20 +241,59 @@ function judged(
     failures: failed.length,
     passes: listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0),
     health,
+    failingPullRequests: pullRequests && (pullRequests.get(testId) ?? 0),
     known: shown?.known,
     quarantine,
   };
 }
 
-/** A run off the default branch is not judged, so this goes by what the failing tests are on the default branch. */
-function isOutage(run: CommitRun, results: readonly CommitResult[], tests: Found['tests']): boolean {
-  const isHealthy = (testId: string): boolean => {
-    const test = tests.get(testId);
-    return test !== undefined && healthOfTest(test.identities) === 'healthy';
-  };
-  const failed = results.filter(({ test_id, is_failed }) => is_failed && isHealthy(test_id));
-  const healthyTests = new Set(failed.map(({ test_id }) => test_id)).size;
-  return isTroubledOffDefault({ passed: run.passed, failedHealthy: failed.length, healthyTests });
+/**
+ * Of a test on the default branch at some moment: in the leg, else in the CI job, else the worst of where it ran lately. Null
+ * for a test that never ran there.
+ */
+function healthWhen(
+  moment: number,
+  test: KnownTest | undefined,
+  leg: Leg,
+  steps: readonly StoredStep[] = [],
+): Health | null {
+  if (!test) return null;
+  const isOfJob = (one: Leg): boolean => one.pipelineName === leg.pipelineName && one.jobName === leg.jobName;
+  const ofJob = test.legs.filter(isOfJob);
+  const own = ofJob.filter(({ axes }) => axes === leg.axes);
+  const places = own.length > 0 ? own : ofJob.length > 0 ? ofJob : countedIdentities(test.legs);
+  const byLeg = Map.groupBy(steps, legKey);
+  return worstHealth(places.map((place) => healthAt(byLeg.get(legKey(place)) ?? [], moment, place.health)));
+}
+
+/** A run off the default branch is not judged, so this goes by what the failing tests were on the default branch. */
+function troubledOffDefault(
+  run: CommitRun,
+  results: readonly CommitResult[],
+  ofLeg: readonly CommitResult[],
+  nearby: Nearby,
+  { tests, steps }: Found,
+): ReadonlySet<string> | 'all' {
+  const failed = results.filter(({ test_id: testId, is_failed, finished_ms, ...at }) => {
+    const leg = { pipelineName: at.pipeline_name, jobName: at.job_name, axes: at.axes };
+    return is_failed && healthWhen(finished_ms, tests.get(testId), leg, steps.get(testId)) === 'healthy';
+  });
+  const failedTests = new Set(failed.map(({ test_id }) => test_id));
+  if (isTroubledOffDefault({ passed: run.passed, failedHealthy: failed.length, healthyTests: failedTests.size }))
+    return 'all';
+  if (failedTests.size < TOGETHER_MIN) return new Set();
+  const own = runKey(run);
+  const again = ofLeg.filter((result) => !result.is_failed && runKey(result) !== own);
+  return troubledTests(
+    {
+      origin: nearby.originOf(run),
+      startedAt: run.started_ms,
+      endedAt: run.ended_ms,
+      failedTests,
+      passedAgain: failedTests.intersection(new Set(again.map(({ test_id }) => test_id))),
+    },
+    nearby.runs,
+  );
 }
 
 /** Whether a leg has each of these values; it may tell more, such as the browser of a part of its tests. */

@@ -1,0 +1,128 @@
+/** Verdicts on failures of pull requests say what the default branch was then, and what else failed at the time. */
+import { describe, expect, test } from 'bun:test';
+import { at, beside, type InsightsFixture, setUpInsights } from '../support/insights.ts';
+import type { TestExecution } from '../support/jobs.ts';
+
+interface Failures {
+  verdicts: Record<string, number>;
+  failures: {
+    verdict: string;
+    test_name: string;
+    evidence: { health_status: string | null; failing_pull_requests: number | null; default_branch_failures: number };
+  }[];
+}
+
+const failing = (name: string, message: string, hoursAgo: number): TestExecution => ({
+  name,
+  status: 'failed',
+  at: at(hoursAgo),
+  failures: [{ type: 'Error', message }],
+});
+const passing = (name: string, hoursAgo: number): TestExecution => ({ name, at: at(hoursAgo) });
+const pull = (number: number) => ({ branch: `feature/${number}`, base_ref: 'main', pull_request: number });
+
+const insights = setUpInsights();
+const failuresOf = (fixture: InsightsFixture, commit: string): Promise<Failures> =>
+  insights.app.get<Failures>(`${fixture.base}/commits/${commit}/failures?per_page=100`);
+
+describe('a pull request that is based on a broken default branch', () => {
+  test('is told so, also after the default branch was mended', async () => {
+    const fixture = insights.fixture.another();
+    const broken = ['a', 'b', 'c'];
+    const onMain = (hoursAgo: number, one: (name: string, hoursAgo: number) => TestExecution) =>
+      fixture.run([...broken.map((name) => one(name, hoursAgo)), ...beside(hoursAgo)]);
+    const fails = (name: string, hoursAgo: number) => failing(name, `no ${name}`, hoursAgo);
+    await fixture.ingest(
+      ...Array.from({ length: 20 }, (_, i) => onMain(100 - i, passing)),
+      ...[50, 48, 46, 44].map((hoursAgo) => onMain(hoursAgo, fails)),
+      fixture.run([...broken.map((name) => fails(name, 45)), ...beside(45)], { ...pull(7), commit: 'pr' }),
+    );
+    const before = await failuresOf(fixture, 'pr');
+    expect(before.verdicts).toMatchObject({ new: 0, broken: 3 });
+    await fixture.ingest(...[40, 39, 38, 37, 36, 35].map((hoursAgo) => onMain(hoursAgo, passing)));
+    expect(await failuresOf(fixture, 'pr')).toEqual(before);
+    // The same fault, long after it was mended, is one that has come back.
+    await fixture.ingest(fixture.run([fails('a', 10), ...beside(10)], { ...pull(8), commit: 'later' }));
+    expect((await failuresOf(fixture, 'later')).failures).toMatchObject([
+      { verdict: 'new', evidence: { health_status: 'healthy', failing_pull_requests: 1 } },
+    ]);
+  });
+});
+
+describe('an outage that hits half of the tests of everyone for an hour', () => {
+  const TESTS = Array.from({ length: 60 }, (_, i) => `test ${i}`);
+  /** Each run meets it with other tests. */
+  const isHit = (i: number, run: number): boolean => (i * 7 + run * 13 + Math.floor((i * run) / 3)) % 2 === 0;
+  const history = (fixture: InsightsFixture) =>
+    Array.from({ length: 12 }, (_, i) => fixture.run(TESTS.map((name) => passing(name, 60 - i))));
+  const hit = (hoursAgo: number, run: number): TestExecution[] =>
+    TESTS.map((name, i) => (isHit(i, run) ? failing(name, `timed out ${i}`, hoursAgo) : passing(name, hoursAgo)));
+
+  test.each([
+    ['while the default branch runs', true],
+    ['while it does not run', false],
+  ])('is infrastructure on each pull request, %s', async (_, runsOnMain) => {
+    const fixture = insights.fixture.another();
+    await fixture.ingest(
+      ...history(fixture),
+      ...(runsOnMain ? [fixture.run(hit(5, 9))] : []),
+      ...[1, 2, 3, 4].map((n) => fixture.run(hit(5 - n / 10, n), { ...pull(n), commit: `pr${n}` })),
+    );
+    for (const commit of ['pr1', 'pr2', 'pr3', 'pr4']) {
+      const { verdicts } = await failuresOf(fixture, commit);
+      expect(verdicts['infrastructure']).toBeGreaterThan(15);
+      expect(verdicts['new']).toBe(0);
+    }
+  });
+
+  test('is infrastructure on a pull request alone, if nothing of it fails when the job runs again', async () => {
+    const fixture = insights.fixture.another();
+    const shown = { ...pull(1), commit: 'again', run_id: 'again' };
+    await fixture.ingest(
+      ...history(fixture),
+      fixture.run(hit(5, 1), shown),
+      fixture.run(
+        TESTS.map((name) => passing(name, 4)),
+        { ...shown, run_attempt: 2 },
+      ),
+    );
+    expect((await failuresOf(fixture, 'again')).verdicts).toMatchObject({ new: 0 });
+  });
+
+  test('that only one pull request shows is its own doing', async () => {
+    const fixture = insights.fixture.another();
+    await fixture.ingest(
+      ...history(fixture),
+      fixture.run(hit(5, 1), { ...pull(1), commit: 'alone' }),
+      fixture.run(hit(4.9, 1), { ...pull(1), commit: 'again' }),
+      fixture.run(
+        TESTS.map((name) => passing(name, 5)),
+        { ...pull(2), commit: 'fine' },
+      ),
+    );
+    for (const commit of ['alone', 'again'])
+      expect((await failuresOf(fixture, commit)).verdicts).toMatchObject({ infrastructure: 0 });
+  });
+});
+
+describe('a test that fails on many pull requests, and nowhere else', () => {
+  test('is new on each, which says on how many others it fails', async () => {
+    const fixture = insights.fixture.another();
+    await fixture.ingest(
+      ...Array.from({ length: 10 }, (_, i) => fixture.run([passing('shared', 200 - i), ...beside(200 - i)])),
+      ...Array.from({ length: 15 }, (_, i) =>
+        fixture.run([failing('shared', 'no', 150 - 5 * i), ...beside(150 - 5 * i)], {
+          ...pull(i + 1),
+          commit: `pr${i + 1}`,
+        }),
+      ),
+      fixture.run([failing('shared', 'no', 300), ...beside(300)], { ...pull(99), commit: 'long before' }),
+    );
+    expect((await failuresOf(fixture, 'pr15')).failures).toMatchObject([
+      { verdict: 'new', evidence: { failing_pull_requests: 14 } },
+    ]);
+    expect((await failuresOf(fixture, 'pr1')).failures).toMatchObject([
+      { verdict: 'new', evidence: { failing_pull_requests: 1 } },
+    ]);
+  });
+});
