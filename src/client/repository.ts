@@ -82,6 +82,7 @@ const commitFailureSchema = z.object({
     health_status: z.string().nullable(),
     default_branch_failures: z.number(),
     default_branch_last_failure_at: z.string().nullable(),
+    failing_pull_requests: z.number().nullish(),
     run_failed: z.number(),
     run_passed: z.number(),
   }),

@@ -22,10 +22,12 @@ export interface AskedRun {
   origin: string | null;
   startedAt: number;
   endedAt: number;
+  /** How much of the run failed. */
+  share: number;
   /** The tests that failed in it, and were healthy on the default branch. */
   failedTests: ReadonlySet<string>;
-  /** Those of them that passed in another attempt of the same leg on the same commit. */
-  passedAgain: ReadonlySet<string>;
+  /** Those of them that passed in another attempt of the same leg on the same commit; null if there was none. */
+  passedAgain: ReadonlySet<string> | null;
 }
 
 /** How far from the run others tell of the same trouble. */
@@ -37,11 +39,16 @@ const SHARED_MIN = 0.15;
 const PASSED_AGAIN_MIN = 0.5;
 /** A default branch that fails alike is enough. Of other changes it takes two: one may be based on the other. */
 const CHANGES_MIN = 2;
-/** Trouble that hits so much of a run hits it at random: then it also explains what failed in no other run. */
-const AT_RANDOM_FROM = 0.3;
+/** Trouble that hits each test by chance hits runs alike: one that failed this much less than another met something else. */
+const ALIKE_MIN = 0.7;
+/** Where trouble hits the same tests everywhere, they fail together this much more often than by chance. */
+const SAME_TESTS_FROM = 1.5;
+const SAME_TESTS_SURELY = 0.95;
+/** If trouble hits by chance, what fails passes again as often as other tests pass; this part of that is enough. */
+const BY_CHANCE_MIN = 0.5;
 
 /**
- * The tests of a run whose failures trouble explains. More failures elsewhere never make it fewer.
+ * The tests of a run whose failures trouble explains. More runs that fail elsewhere never make it fewer.
  *
  * @param nearby all runs within {@link NEARBY_MS} of it; those of its own origin, and of the default branch after it, tell
  *   nothing: the change may have been merged
@@ -49,23 +56,29 @@ const AT_RANDOM_FROM = 0.3;
 export function troubledTests(run: AskedRun, nearby: readonly NearbyRun[]): Set<string> {
   const { failedTests, passedAgain } = run;
   if (failedTests.size < TOGETHER_MIN) return new Set();
-  const isRerunTelling = passedAgain.size >= Math.max(TOGETHER_MIN, PASSED_AGAIN_MIN * failedTests.size);
+  const again = passedAgain?.size ?? 0;
+  const isRerunTelling = again >= Math.max(TOGETHER_MIN, PASSED_AGAIN_MIN * failedTests.size);
   const explained = new Set(isRerunTelling ? passedAgain : []);
-  const witnesses = witnessesOf(run, nearby);
+  const witnesses = nearby.flatMap((one) => witnessOf(run, one) ?? []);
   const changes = new Set(witnesses.flatMap(({ origin }) => (origin === null ? [] : [origin])));
   if (changes.size < CHANGES_MIN && witnesses.every(({ origin }) => origin !== null)) return explained;
-  const isAtRandom = witnesses.some(({ passed, failed }) => failed >= AT_RANDOM_FROM * (passed + failed));
-  for (const test of failedTests)
-    if (isAtRandom || witnesses.some((one) => one.failedTests.has(test))) explained.add(test);
+  for (const { explains } of witnesses) for (const test of explains) explained.add(test);
   return explained;
 }
 
-function witnessesOf(run: AskedRun, nearby: readonly NearbyRun[]): NearbyRun[] {
-  const { origin, startedAt, endedAt, failedTests } = run;
-  const least = Math.max(TOGETHER_MIN, SHARED_MIN * failedTests.size);
-  const near = nearby.filter((one) => one.startedAt <= endedAt + NEARBY_MS && one.endedAt >= startedAt - NEARBY_MS);
-  return near.filter((one) => {
-    if (one.origin === null ? one.startedAt > endedAt : one.origin === origin) return false;
-    return one.failedTests.intersection(failedTests).size >= least;
-  });
+/** A run that met the same trouble, and the failures that it explains; undefined for one that tells nothing. */
+function witnessOf(
+  { origin, startedAt, endedAt, share, failedTests, passedAgain }: AskedRun,
+  one: NearbyRun,
+): { origin: string | null; explains: ReadonlySet<string> } | undefined {
+  if (one.startedAt > endedAt + NEARBY_MS || one.endedAt < startedAt - NEARBY_MS) return undefined;
+  if (one.origin === null ? one.startedAt > endedAt : one.origin === origin) return undefined;
+  const shared = one.failedTests.intersection(failedTests);
+  if (shared.size < Math.max(TOGETHER_MIN, SHARED_MIN * failedTests.size)) return undefined;
+  const otherShare = one.failed / Math.max(1, one.passed + one.failed);
+  const sameFrom = Math.min(SAME_TESTS_SURELY, SAME_TESTS_FROM * otherShare) * failedTests.size;
+  if (shared.size >= sameFrom) return { origin: one.origin, explains: shared };
+  const passesByChance = BY_CHANCE_MIN * (1 - otherShare) * failedTests.size;
+  const isByChance = share >= ALIKE_MIN * otherShare && (!passedAgain || passedAgain.size >= passesByChance);
+  return isByChance ? { origin: one.origin, explains: failedTests } : undefined;
 }

@@ -283,14 +283,16 @@ function troubledOffDefault(
     return 'all';
   if (failedTests.size < TOGETHER_MIN) return new Set();
   const own = runKey(run);
-  const again = ofLeg.filter((result) => !result.is_failed && runKey(result) !== own);
+  const others = ofLeg.filter((result) => runKey(result) !== own);
+  const passed = new Set(others.flatMap(({ test_id, is_failed }) => (is_failed ? [] : [test_id])));
   return troubledTests(
     {
       origin: nearby.originOf(run),
       startedAt: run.started_ms,
       endedAt: run.ended_ms,
+      share: run.failed / Math.max(1, run.passed + run.failed),
       failedTests,
-      passedAgain: failedTests.intersection(new Set(again.map(({ test_id }) => test_id))),
+      passedAgain: others.length === 0 ? null : failedTests.intersection(passed),
     },
     nearby.runs,
   );

@@ -20,7 +20,7 @@ const asked: fc.Arbitrary<AskedRun> = fc.tuple(someTests, fc.subarray(TESTS)).ma
   startedAt: 0,
   endedAt: 1_000,
   failedTests,
-  passedAgain: failedTests.intersection(new Set(again)),
+  passedAgain: again && failedTests.intersection(new Set(again)),
 }));
 const around = fc.array(nearby, { maxLength: 6 });
 
@@ -29,7 +29,7 @@ test('what only one change shows, and never passes on it, is never explained: ho
     fc.property(asked, around, (run, runs) => {
       const own = runs.map((one): NearbyRun => ({ ...one, origin: 'own' }));
       const clean = runs.map((one): NearbyRun => ({ ...one, failedTests: new Set(), failed: 0 }));
-      expect(troubledTests({ ...run, passedAgain: new Set() }, [...own, ...clean]).size).toBe(0);
+      expect(troubledTests({ ...run, passedAgain: null }, [...own, ...clean]).size).toBe(0);
     }),
   );
 });
@@ -38,23 +38,15 @@ test('one other change that fails alike explains nothing: it may be based on thi
   fc.assert(
     fc.property(asked, around, (run, runs) => {
       const other = runs.map((one): NearbyRun => ({ ...one, origin: 'b' }));
-      expect(troubledTests({ ...run, passedAgain: new Set() }, other).size).toBe(0);
+      expect(troubledTests({ ...run, passedAgain: null }, other).size).toBe(0);
     }),
   );
 });
 
-test('more failures elsewhere never make a failure the doing of the change', () => {
+test('more runs that fail elsewhere never make a failure the doing of the change', () => {
   fc.assert(
-    fc.property(asked, around, nearby, someTests, (run, runs, more, tests) => {
-      const before = troubledTests(run, runs);
-      expect(before.isSubsetOf(troubledTests(run, [...runs, more]))).toBe(true);
-      const worse = runs.map((one, i): NearbyRun => {
-        if (i > 0) return one;
-        const failedTests = one.failedTests.union(tests);
-        const added = Math.max(0, failedTests.size - one.failedTests.size);
-        return { ...one, failedTests, failed: one.failed + added, passed: Math.max(0, one.passed - added) };
-      });
-      expect(before.isSubsetOf(troubledTests(run, worse))).toBe(true);
+    fc.property(asked, around, nearby, (run, runs, more) => {
+      expect(troubledTests(run, runs).isSubsetOf(troubledTests(run, [...runs, more]))).toBe(true);
     }),
   );
 });
@@ -73,7 +65,7 @@ test('the default branch tells nothing once it runs after the change, which may 
   fc.assert(
     fc.property(asked, around, (run, runs) => {
       const after = runs.map((one): NearbyRun => ({ ...one, origin: null, startedAt: 1_001, endedAt: 2_000 }));
-      expect(troubledTests({ ...run, passedAgain: new Set() }, after).size).toBe(0);
+      expect(troubledTests({ ...run, passedAgain: null }, after).size).toBe(0);
     }),
   );
 });

@@ -3,7 +3,12 @@ import { grouped } from '../output.ts';
 import type { CommitFailure } from '../repository.ts';
 
 /** Null if the evidence says nothing about the verdict. */
-export function evidenceSentence({ verdict, evidence, legs }: CommitFailure): string | null {
+export function evidenceSentence(failure: CommitFailure): string | null {
+  const sentences = [verdictSentence(failure), othersSentence(failure)].filter((one) => one !== null);
+  return sentences.length === 0 ? null : sentences.join('; ');
+}
+
+function verdictSentence({ verdict, evidence, legs }: CommitFailure): string | null {
   const { default_branch_failures: times, default_branch_last_failure_at: last } = evidence;
   const day = last?.slice(0, 10);
   switch (verdict) {
@@ -12,7 +17,7 @@ export function evidenceSentence({ verdict, evidence, legs }: CommitFailure): st
         ? 'this test never ran on the default branch'
         : times === 0
           ? 'it never failed like this on the default branch'
-          : `it failed like this on the default branch, last on ${day}, but is ${evidence.health_status} there now${hereInWords(legs)}`;
+          : `it failed like this on the default branch, last on ${day}, but was ${evidence.health_status} there${hereInWords(legs)}`;
     case 'known_flaky':
     case 'broken':
       return `it failed like this on the default branch ${times === 1 ? 'once' : `${grouped(times)} times`}, last on ${day}`;
@@ -32,4 +37,8 @@ export function whereSentence({ fails_with: found }: Pick<CommitFailure, 'fails_
   if (!found || found.kind === 'unknown') return null;
   const words = found.sentence.replace(/\.$/, '');
   return `${words.slice(0, 1).toLowerCase()}${words.slice(1)}`;
+}
+
+function othersSentence({ evidence: { failing_pull_requests: others } }: CommitFailure): string | null {
+  return others ? `it also fails on ${grouped(others)} other pull request${others === 1 ? '' : 's'}` : null;
 }

@@ -1,0 +1,141 @@
+/** The verdicts on the failures of a day of pull requests, from what the service would know, beside their causes. */
+import { type CommitVerdict, commitVerdict, isTroubledOffDefault } from '../../src/domain/commit-verdict.ts';
+import { type HealthStep, healthAt } from '../../src/domain/health-at.ts';
+import type { Health } from '../../src/domain/status.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
+import { type NearbyRun, troubledTests } from '../../src/domain/trouble-elsewhere.ts';
+import type { Cause, MomentRun, MomentWorld } from './moment-worlds.ts';
+import { ServiceRules } from './service-rules.ts';
+
+/** By cause, then by verdict. */
+export type MomentCounts = Map<Cause, Map<CommitVerdict, number>>;
+
+/** `at once`: when the run has ended, as a gate asks. `later`: when all of the day is known, and main was mended. */
+export const ASKED = ['at once', 'later'] as const;
+export type Asked = (typeof ASKED)[number];
+
+const RUN_TAKES_MS = HOUR_MS / 6;
+
+/** The default branch as the service knows it at the end: health of each test, when it changed, and its failure groups. */
+interface Main {
+  steps: Map<number, HealthStep[]>;
+  rules: ServiceRules;
+  /** When each message first appeared, by test. */
+  groups: Map<string, number>;
+}
+
+export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked): MomentCounts {
+  const counts: MomentCounts = new Map();
+  const mainAt = asked === 'later' ? knowMain(runs) : undefined;
+  const nearby = runs.map((run) => ({ run, seen: nearbyOf(run, knowsAuthors) }));
+  const pulls = Map.groupBy(
+    runs.filter(({ pullRequest }) => pullRequest !== null),
+    ({ id }) => id,
+  );
+  for (const all of pulls.values()) {
+    const attempts = asked === 'later' ? all : all.slice(0, 1);
+    const [first] = attempts;
+    if (!first) continue;
+    const known = asked === 'later' ? Number.POSITIVE_INFINITY : first.at;
+    const main = mainAt ?? knowMain(runs.filter(({ at }) => at <= known));
+    const around = nearby.filter(
+      ({ run }) => run.at <= known && run.commit !== first.commit && Math.abs(run.at - first.at) < 3 * HOUR_MS,
+    );
+    const explained = attempts.map((run) =>
+      explainedIn(
+        run,
+        attempts,
+        main,
+        around.map(({ seen }) => seen),
+        knowsAuthors,
+      ),
+    );
+    const failed = new Set(attempts.flatMap(({ causes }) => [...causes.keys()]));
+    for (const test of failed) {
+      const failures = attempts.filter(({ causes }) => causes.has(test));
+      const moment = failures[0]?.at ?? 0;
+      const verdict = commitVerdict({
+        isQuarantined: false,
+        isTroubled: attempts.every((run, i) => !run.causes.has(test) || explained[i]?.has(String(test))),
+        hasPassedOnDefault: true,
+        groups: failures.map(({ at, troubles }) => ({
+          firstHereAt: at,
+          firstOnDefaultAt: main.groups.get(`${test}/${troubles.get(test)?.message}`) ?? null,
+        })),
+        health: healthOf(main, test, moment),
+      });
+      const cause = failures[0]?.causes.get(test) ?? 'flaky';
+      const byVerdict = counts.get(cause) ?? new Map<CommitVerdict, number>();
+      counts.set(cause, byVerdict.set(verdict, (byVerdict.get(verdict) ?? 0) + 1));
+    }
+  }
+  return counts;
+}
+
+const healthOf = ({ steps, rules }: Main, test: number, moment: number): Health =>
+  healthAt(steps.get(test) ?? [], moment, rules.health(test));
+
+function knowMain(runs: readonly MomentRun[]): Main {
+  const rules = new ServiceRules({ countsPullRequests: false });
+  const main: Main = { steps: new Map(), rules, groups: new Map() };
+  const failingSince = new Map<number, number>();
+  for (const run of runs) {
+    if (!run.isDefaultBranch) continue;
+    const before = Array.from(run.identities, (test) => rules.health(test));
+    rules.takeIn(run);
+    for (let i = 0; i < run.identities.length; i++) {
+      const test = run.identities[i] as number;
+      const failure = run.troubles.get(test);
+      if (failure) {
+        if (!failingSince.has(test)) failingSince.set(test, run.at);
+        const group = `${test}/${failure.message}`;
+        if (!main.groups.has(group)) main.groups.set(group, run.at);
+      } else failingSince.delete(test);
+      const after = rules.health(test);
+      if (after === before[i]) continue;
+      const beganAt = after === 'healthy' ? null : (failingSince.get(test) ?? run.at);
+      const steps = main.steps.get(test) ?? [];
+      steps.push({ at: run.at, beganAt, before: before[i] ?? 'healthy', after });
+      main.steps.set(test, steps);
+    }
+  }
+  return main;
+}
+
+const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string | null =>
+  pullRequest && (knowsAuthors ? `author ${pullRequest.author}` : `pull request ${pullRequest.number}`);
+
+const nearbyOf = (run: MomentRun, knowsAuthors: boolean): NearbyRun => ({
+  origin: originOf(run, knowsAuthors),
+  startedAt: run.at - RUN_TAKES_MS,
+  endedAt: run.at,
+  passed: run.identities.length - run.causes.size,
+  failed: run.causes.size,
+  failedTests: new Set([...run.causes.keys()].map(String)),
+});
+
+function explainedIn(
+  run: MomentRun,
+  attempts: readonly MomentRun[],
+  main: Main,
+  nearby: readonly NearbyRun[],
+  knowsAuthors: boolean,
+): ReadonlySet<string> {
+  const failed = [...run.causes.keys()].filter((test) => healthOf(main, test, run.at) === 'healthy');
+  const passed = run.identities.length - run.causes.size;
+  if (isTroubledOffDefault({ passed, failedHealthy: failed.length, healthyTests: failed.length }))
+    return new Set([...run.causes.keys()].map(String));
+  const others = attempts.filter((one) => one !== run);
+  const passedAgain = failed.filter((test) => others.some(({ causes }) => !causes.has(test)));
+  return troubledTests(
+    {
+      origin: originOf(run, knowsAuthors),
+      startedAt: run.at - RUN_TAKES_MS,
+      endedAt: run.at,
+      share: run.causes.size / run.identities.length,
+      failedTests: new Set(failed.map(String)),
+      passedAgain: others.length === 0 ? null : new Set(passedAgain.map(String)),
+    },
+    nearby,
+  );
+}
