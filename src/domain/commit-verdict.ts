@@ -72,7 +72,7 @@ export interface FailedRun {
 }
 
 /**
- * Whether a run off the default branch is troubled, by itself. Only if nearly everything failed in it that is healthy on the default
+ * Whether a run off the default branch is troubled, from what failed in it alone. Only if nearly everything failed in it that is healthy on the default
  * branch: a change may well break a third of the tests, which on the default branch would be trouble. Other
  * runs may tell more (trouble-elsewhere.ts).
  */

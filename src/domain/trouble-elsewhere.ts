@@ -30,7 +30,7 @@ export interface AskedRun {
   passedAgain: ReadonlySet<string> | null;
 }
 
-/** How far from the run others tell of the same trouble. */
+/** How far from the run others show the same trouble. */
 export const NEARBY_MS = HOUR_MS;
 /** With fewer, the change may as well have broken them. */
 export const TOGETHER_MIN = 3;
@@ -50,7 +50,7 @@ const BY_CHANCE_MIN = 0.5;
 /**
  * The tests of a run whose failures trouble explains. More runs that fail elsewhere never make it fewer.
  *
- * @param nearby all runs within {@link NEARBY_MS} of it; those of its own origin, and of the default branch after it, tell
+ * @param nearby all runs within {@link NEARBY_MS} of it; those with its origin, and of the default branch after it, tell
  *   nothing: the change may have been merged
  */
 export function troubledTests(run: AskedRun, nearby: readonly NearbyRun[]): Set<string> {

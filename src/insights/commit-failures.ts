@@ -140,7 +140,7 @@ export function mountCommitFailures(
     tag: common.TAG,
     summary: 'List the failed tests of a commit with a verdict on each',
     description:
-      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or the test was healthy there), `broken` or `known_flaky` (it was so on the default branch when it failed here, and had failed in the same way there before), `infrastructure` (the test had passed before, and trouble is the likelier cause: so much failed in the run, or the same tests did for others within the hour, or they passed when the job ran again), `quarantined`. A verdict does not change when the default branch is mended. New failures come first.',
+      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or the test was healthy there), `broken` or `known_flaky` (it was so on the default branch when it failed here, and had failed in the same way there before), `infrastructure` (the test had passed before, and trouble is the likelier cause: so much failed in the run, or the same tests did for others within the hour, or they passed when the job ran again), `quarantined`. A verdict does not change when the default branch is fixed. New failures come first.',
     access: 'read',
     params: common.commitPath,
     query: {

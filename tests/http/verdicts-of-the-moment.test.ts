@@ -26,7 +26,7 @@ const failuresOf = (fixture: InsightsFixture, commit: string): Promise<Failures>
   insights.app.get<Failures>(`${fixture.base}/commits/${commit}/failures?per_page=100`);
 
 describe('a pull request that is based on a broken default branch', () => {
-  test('is told so, also after the default branch was mended', async () => {
+  test('is told so, also after the default branch was fixed', async () => {
     const fixture = insights.fixture.another();
     const broken = ['a', 'b', 'c'];
     const onMain = (hoursAgo: number, one: (name: string, hoursAgo: number) => TestExecution) =>
@@ -41,7 +41,7 @@ describe('a pull request that is based on a broken default branch', () => {
     expect(before.verdicts).toMatchObject({ new: 0, broken: 3 });
     await fixture.ingest(...[40, 39, 38, 37, 36, 35].map((hoursAgo) => onMain(hoursAgo, passing)));
     expect(await failuresOf(fixture, 'pr')).toEqual(before);
-    // The same fault, long after it was mended, is one that has come back.
+    // The same fault, long after the fix, is one that has come back.
     await fixture.ingest(fixture.run([fails('a', 10), ...beside(10)], { ...pull(8), commit: 'later' }));
     expect((await failuresOf(fixture, 'later')).failures).toMatchObject([
       { verdict: 'new', evidence: { health_status: 'healthy', failing_pull_requests: 1 } },

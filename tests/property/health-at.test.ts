@@ -30,8 +30,8 @@ test('what comes after a moment changes no health but that of a test that was he
       const later = healthAt(steps, moment, nowOf(steps));
       if (then !== 'healthy') expect(later).toBe(then);
       // A repair that follows changes nothing at all.
-      const mended = { at: 100, beganAt: null, before: nowOf(steps), after: 'healthy' as const };
-      expect(healthAt([...steps, mended], moment, 'healthy')).toBe(later);
+      const repair = { at: 100, beganAt: null, before: nowOf(steps), after: 'healthy' as const };
+      expect(healthAt([...steps, repair], moment, 'healthy')).toBe(later);
     }),
   );
 });

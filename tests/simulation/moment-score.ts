@@ -10,7 +10,7 @@ import { ServiceRules } from './service-rules.ts';
 /** By cause, then by verdict. */
 export type MomentCounts = Map<Cause, Map<CommitVerdict, number>>;
 
-/** `at once`: when the run has ended, as a gate asks. `later`: when all of the day is known, and main was mended. */
+/** `at once`: when the run has ended, as a gate asks. `later`: when all of the day is known, and main was fixed. */
 export const ASKED = ['at once', 'later'] as const;
 export type Asked = (typeof ASKED)[number];
 

@@ -131,7 +131,7 @@ describe('whatever the figures, the sentences', () => {
         });
         expect(text).toContain(`Failed ${failures}× and passed ${passes}× here`);
         expect(text.includes('never run')).toBe(health === null);
-        expect(text.includes('healthy now')).toBe(health === 'healthy' && before > 0);
+        expect(text.includes('healthy then')).toBe(health === 'healthy' && before > 0);
         const effect = effectInWords({ failed_executions: failures, red_runs: passes, spared_runs: before });
         expect(effect.includes('nothing')).toBe(failures === 0);
         if (passes === 1) expect(effect).not.toContain('1 red runs');
