@@ -37,8 +37,11 @@ export const TOGETHER_MIN = 3;
 /** The least part of the failed tests that a witness shares, or that passed again. */
 const SHARED_MIN = 0.15;
 const PASSED_AGAIN_MIN = 0.5;
-/** A default branch that fails alike is enough. Of other changes it takes two: one may be based on the other. */
-const CHANGES_MIN = 2;
+/**
+ * A default branch that fails the same tests is enough. Of changes it takes two, because one may be based on the other; and two
+ * of what fails other tests, because a change that breaks much looks alike.
+ */
+const ORIGINS_MIN = 2;
 /** Trouble that hits each test by chance hits runs alike: one that failed this much less than another met something else. */
 const ALIKE_MIN = 0.7;
 /** Where trouble hits the same tests everywhere, they fail together this much more often than by chance. */
@@ -60,9 +63,9 @@ export function troubledTests(run: AskedRun, nearby: readonly NearbyRun[]): Set<
   const isRerunTelling = again >= Math.max(TOGETHER_MIN, PASSED_AGAIN_MIN * failedTests.size);
   const explained = new Set(isRerunTelling ? passedAgain : []);
   const witnesses = nearby.flatMap((one) => witnessOf(run, one) ?? []);
-  const changes = new Set(witnesses.flatMap(({ origin }) => (origin === null ? [] : [origin])));
-  if (changes.size < CHANGES_MIN && witnesses.every(({ origin }) => origin !== null)) return explained;
-  for (const { explains } of witnesses) for (const test of explains) explained.add(test);
+  const origins = new Set(witnesses.map(({ origin }) => origin));
+  for (const { origin, areSame, explains } of witnesses)
+    if (origins.size >= ORIGINS_MIN || (origin === null && areSame)) for (const test of explains) explained.add(test);
   return explained;
 }
 
@@ -70,15 +73,15 @@ export function troubledTests(run: AskedRun, nearby: readonly NearbyRun[]): Set<
 function witnessOf(
   { origin, startedAt, endedAt, share, failedTests, passedAgain }: AskedRun,
   one: NearbyRun,
-): { origin: string | null; explains: ReadonlySet<string> } | undefined {
+): { origin: string | null; areSame: boolean; explains: ReadonlySet<string> } | undefined {
   if (one.startedAt > endedAt + NEARBY_MS || one.endedAt < startedAt - NEARBY_MS) return undefined;
   if (one.origin === null ? one.startedAt > endedAt : one.origin === origin) return undefined;
   const shared = one.failedTests.intersection(failedTests);
   if (shared.size < Math.max(TOGETHER_MIN, SHARED_MIN * failedTests.size)) return undefined;
   const otherShare = one.failed / Math.max(1, one.passed + one.failed);
   const sameFrom = Math.min(SAME_TESTS_SURELY, SAME_TESTS_FROM * otherShare) * failedTests.size;
-  if (shared.size >= sameFrom) return { origin: one.origin, explains: shared };
+  if (shared.size >= sameFrom) return { origin: one.origin, areSame: true, explains: shared };
   const passesByChance = BY_CHANCE_MIN * (1 - otherShare) * failedTests.size;
   const isByChance = share >= ALIKE_MIN * otherShare && (!passedAgain || passedAgain.size >= passesByChance);
-  return isByChance ? { origin: one.origin, explains: failedTests } : undefined;
+  return isByChance ? { origin: one.origin, areSame: false, explains: failedTests } : undefined;
 }

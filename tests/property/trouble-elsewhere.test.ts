@@ -15,13 +15,16 @@ const nearby: fc.Arbitrary<NearbyRun> = fc
     passed: fc.nat({ max: 100 }),
   })
   .map(({ more, ...run }) => ({ ...run, endedAt: run.startedAt + 1_000, failed: run.failedTests.size + more }));
-const asked: fc.Arbitrary<AskedRun> = fc.tuple(someTests, fc.subarray(TESTS)).map(([failedTests, again]) => ({
-  origin: 'own',
-  startedAt: 0,
-  endedAt: 1_000,
-  failedTests,
-  passedAgain: again && failedTests.intersection(new Set(again)),
-}));
+const asked: fc.Arbitrary<AskedRun> = fc
+  .tuple(someTests, fc.option(fc.subarray(TESTS)), fc.double({ min: 0, max: 1, noNaN: true }))
+  .map(([failedTests, again, share]) => ({
+    origin: 'own',
+    startedAt: 0,
+    endedAt: 1_000,
+    share,
+    failedTests,
+    passedAgain: again && failedTests.intersection(new Set(again)),
+  }));
 const around = fc.array(nearby, { maxLength: 6 });
 
 test('what only one change shows, and never passes on it, is never explained: however much of the tests it breaks', () => {

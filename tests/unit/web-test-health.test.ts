@@ -128,7 +128,10 @@ describe('whatever the figures, the sentences', () => {
         const text = evidenceInWords({
           ...{ commit_failures: failures, commit_passes: passes, health_status: health },
           default_branch_failures: health === null ? 0 : before,
+          failing_pull_requests: passes,
         });
+        expect(text.includes('Also fails on 1 other pull request.')).toBe(passes === 1);
+        expect(text.includes('Also fails')).toBe(passes > 0);
         expect(text).toContain(`Failed ${failures}× and passed ${passes}× here`);
         expect(text.includes('never run')).toBe(health === null);
         expect(text.includes('healthy then')).toBe(health === 'healthy' && before > 0);
