@@ -1,87 +1,111 @@
 /**
- * Trouble that runs of other changes, or a second run of the same one, show: what explains the failures of a run off the
- * default branch of which only a part failed. A change may break a third of the tests, but not those of others, and what it
- * breaks does not pass when the job runs again. Pure.
+ * Trouble that others met, or that was gone when the job ran again: what explains failures of a run off the default branch of
+ * which only a part failed. A change may break a third of the tests, but others do not fail in the same way at the time, and
+ * what it breaks does not pass on the next attempt. What only this change shows stays its own doing, however much else fails
+ * in its run: so a doubt never excuses a failure. Pure.
  */
 import { HOUR_MS } from './time.ts';
 
-/** A run, as far as it is known: it may have failed tests that are not asked about. */
-export interface NearbyRun {
-  /** Whose change ran: runs with the same one are one witness. Null on the default branch. */
-  origin: string | null;
-  /** Milliseconds since the epoch. */
-  startedAt: number;
-  endedAt: number;
-  passed: number;
-  failed: number;
-  /** Those that failed, of the tests that are asked about. */
-  failedTests: ReadonlySet<string>;
+/** A failed test of a run that was healthy on the default branch, with the ways in which it failed. */
+export interface AskedFailure {
+  testId: string;
+  /** Failure groups, which are those of this test alone. */
+  groups: readonly string[];
+  /** What its failures may share with those of other tests: exception type and message, without what differs by run. */
+  messages: readonly string[];
+  /** In another attempt of the same leg on the same commit. */
+  hasPassedAgain: boolean;
 }
 
-export interface AskedRun {
-  origin: string | null;
-  startedAt: number;
-  endedAt: number;
-  /** How much of the run failed. */
-  share: number;
-  /** The tests that failed in it, and were healthy on the default branch. */
-  failedTests: ReadonlySet<string>;
-  /** Those of them that passed in another attempt of the same leg on the same commit; null if there was none. */
-  passedAgain: ReadonlySet<string> | null;
+/** The origin of runs of the default branch. */
+export const DEFAULT_BRANCH_ORIGIN = 'default branch';
+
+/**
+ * What failed on other commits at the time. An origin is a change, or the default branch: pull requests of one author, or built
+ * on one another, are one origin, and that of the asked run is left out.
+ */
+export interface Elsewhere {
+  /** Origins with a run within {@link NEARBY_MS}. */
+  origins: number;
+  /** By failure group: the origins that had it within {@link SAME_FAILURE_MS}. */
+  groups: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By message: the origins that had it within {@link NEARBY_MS} in tests healthy on the default branch, and these tests. */
+  messages: ReadonlyMap<string, { origins: ReadonlySet<string>; tests: ReadonlySet<string> }>;
 }
 
-/** How far from the run others show the same trouble. */
+export const NOTHING_ELSEWHERE: Elsewhere = { origins: 0, groups: new Map(), messages: new Map() };
+
+/**
+ * - `run`: nearly everything failed in its run.
+ * - `same_failures`: it and other tests of the run failed in the same way for others.
+ * - `same_message`: other tests failed with the same message for others.
+ * - `rerun`: nearly all that failed in the run passed when the job ran again.
+ */
+export const TROUBLE_SIGNS = ['run', 'same_failures', 'same_message', 'rerun'] as const;
+
+/** What shows that trouble explains a failure. */
+export interface Trouble {
+  sign: (typeof TROUBLE_SIGNS)[number];
+  /** Other changes that show it. */
+  changes: number;
+  isOnDefaultBranch: boolean;
+}
+
+/** How far from a run other tests with the same message show the same trouble. */
 export const NEARBY_MS = HOUR_MS;
-/** With fewer, the change may as well have broken them. */
-export const TOGETHER_MIN = 3;
-/** The least part of the failed tests that a witness shares, or that passed again. */
-const SHARED_MIN = 0.15;
-const PASSED_AGAIN_MIN = 0.5;
-/**
- * A default branch that fails the same tests is enough. Of changes it takes two, because one may be based on the other; and two
- * of what fails other tests, because a change that breaks much looks alike.
- */
+/** And the same tests with the same message: a runner may be bad all day, and hits each test rarely. */
+export const SAME_FAILURE_MS = 12 * HOUR_MS;
+/** One may have copied the fault of the other; two are independent witnesses. */
 const ORIGINS_MIN = 2;
-/** Trouble that hits each test by chance hits runs alike: one that failed this much less than another met something else. */
-const ALIKE_MIN = 0.7;
-/** Where trouble hits the same tests everywhere, they fail together this much more often than by chance. */
-const SAME_TESTS_FROM = 1.5;
-const SAME_TESTS_SURELY = 0.95;
-/** If trouble hits by chance, what fails passes again as often as other tests pass; this part of that is enough. */
-const BY_CHANCE_MIN = 0.5;
-
+/** So many tests must fail like that: what fails alone on many pull requests is more likely a fault that many make. */
+const TOGETHER_MIN = 5;
+/** A message that other tests show may be one that any fault gives, such as `expected true`: that asks for more witnesses. */
+const MESSAGE_ORIGINS_MIN = 3;
+const MESSAGE_SHARE_MIN = 0.25;
 /**
- * The tests of a run whose failures trouble explains. More runs that fail elsewhere never make it fewer.
- *
- * @param nearby all runs within {@link NEARBY_MS} of it; those with its origin, and of the default branch after it, tell
- *   nothing: the change may have been merged
+ * Nearly all that failed passes when the job runs again: trouble is over at once, while of the tests that a change made
+ * unreliable some fail again. Where others show no trouble, it takes more tests to tell.
  */
-export function troubledTests(run: AskedRun, nearby: readonly NearbyRun[]): Set<string> {
-  const { failedTests, passedAgain } = run;
-  if (failedTests.size < TOGETHER_MIN) return new Set();
-  const again = passedAgain?.size ?? 0;
-  const isRerunTelling = again >= Math.max(TOGETHER_MIN, PASSED_AGAIN_MIN * failedTests.size);
-  const explained = new Set(isRerunTelling ? passedAgain : []);
-  const witnesses = nearby.flatMap((one) => witnessOf(run, one) ?? []);
-  const origins = new Set(witnesses.map(({ origin }) => origin));
-  for (const { origin, areSame, explains } of witnesses)
-    if (origins.size >= ORIGINS_MIN || (origin === null && areSame)) for (const test of explains) explained.add(test);
-  return explained;
+const PASSED_AGAIN_SHARE_MIN = 0.9;
+const PASSED_AGAIN_MIN = 10;
+
+/** What explains failures of a run, by test. More failures elsewhere never explain fewer. */
+export function troublesOf(failures: readonly AskedFailure[], elsewhere: Elsewhere): Map<string, Trouble> {
+  const found = new Map<string, Trouble>();
+  for (const { testId, messages } of failures) {
+    const seen = messages.map((message) => elsewhere.messages.get(message));
+    if (seen.length > 0 && seen.every((one) => isSign(one, elsewhere)))
+      found.set(testId, shownBy('same_message', fewest(seen.map((one) => one?.origins))));
+  }
+  const same = failures.flatMap(({ testId, groups }) => {
+    const origins = fewest(groups.map((group) => elsewhere.groups.get(group)));
+    return origins.size >= ORIGINS_MIN ? [{ testId, origins }] : [];
+  });
+  if (same.length >= TOGETHER_MIN)
+    for (const { testId, origins } of same) found.set(testId, shownBy('same_failures', origins));
+  const again = failures.filter(({ hasPassedAgain }) => hasPassedAgain);
+  const isTelling = again.length >= PASSED_AGAIN_SHARE_MIN * failures.length;
+  if (isTelling && (again.length >= PASSED_AGAIN_MIN || found.size > 0))
+    for (const { testId } of again) if (!found.has(testId)) found.set(testId, shownBy('rerun', new Set()));
+  return found;
 }
 
-/** A run that met the same trouble, and the failures that it explains; undefined for one that tells nothing. */
-function witnessOf(
-  { origin, startedAt, endedAt, share, failedTests, passedAgain }: AskedRun,
-  one: NearbyRun,
-): { origin: string | null; areSame: boolean; explains: ReadonlySet<string> } | undefined {
-  if (one.startedAt > endedAt + NEARBY_MS || one.endedAt < startedAt - NEARBY_MS) return undefined;
-  if (one.origin === null ? one.startedAt > endedAt : one.origin === origin) return undefined;
-  const shared = one.failedTests.intersection(failedTests);
-  if (shared.size < Math.max(TOGETHER_MIN, SHARED_MIN * failedTests.size)) return undefined;
-  const otherShare = one.failed / Math.max(1, one.passed + one.failed);
-  const sameFrom = Math.min(SAME_TESTS_SURELY, SAME_TESTS_FROM * otherShare) * failedTests.size;
-  if (shared.size >= sameFrom) return { origin: one.origin, areSame: true, explains: shared };
-  const passesByChance = BY_CHANCE_MIN * (1 - otherShare) * failedTests.size;
-  const isByChance = share >= ALIKE_MIN * otherShare && (!passedAgain || passedAgain.size >= passesByChance);
-  return isByChance ? { origin: one.origin, areSame: false, explains: failedTests } : undefined;
+const isSign = (
+  seen: { origins: ReadonlySet<string>; tests: ReadonlySet<string> } | undefined,
+  { origins }: Elsewhere,
+): boolean =>
+  seen !== undefined &&
+  seen.tests.size >= TOGETHER_MIN &&
+  seen.origins.size >= Math.max(MESSAGE_ORIGINS_MIN, MESSAGE_SHARE_MIN * origins);
+
+/** A test may have failed in several ways: each must have been seen elsewhere. */
+function fewest(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlySet<string> {
+  const [first = new Set<string>(), ...others] = sets;
+  return others.reduce<ReadonlySet<string>>((one, other = new Set()) => (other.size < one.size ? other : one), first);
 }
+
+const shownBy = (sign: Trouble['sign'], origins: ReadonlySet<string>): Trouble => ({
+  sign,
+  changes: origins.size - (origins.has(DEFAULT_BRANCH_ORIGIN) ? 1 : 0),
+  isOnDefaultBranch: origins.has(DEFAULT_BRANCH_ORIGIN),
+});

@@ -8,7 +8,14 @@ interface Failures {
   failures: {
     verdict: string;
     test_name: string;
-    evidence: { health_status: string | null; failing_pull_requests: number | null; default_branch_failures: number };
+    evidence: {
+      health_status: string | null;
+      health_began_at: string | null;
+      health_ended_at: string | null;
+      failing_pull_requests: number | null;
+      default_branch_failures: number;
+      trouble: { sign: string; other_changes: number; on_default_branch: boolean } | null;
+    };
   }[];
 }
 
@@ -39,8 +46,15 @@ describe('a pull request that is based on a broken default branch', () => {
     );
     const before = await failuresOf(fixture, 'pr');
     expect(before.verdicts).toMatchObject({ new: 0, broken: 3 });
+    for (const { evidence } of before.failures)
+      expect(evidence).toMatchObject({ health_began_at: new Date(at(50)).toISOString(), health_ended_at: null });
     await fixture.ingest(...[40, 39, 38, 37, 36, 35].map((hoursAgo) => onMain(hoursAgo, passing)));
-    expect(await failuresOf(fixture, 'pr')).toEqual(before);
+    const after = await failuresOf(fixture, 'pr');
+    for (const { evidence } of after.failures) {
+      expect(evidence.health_ended_at).not.toBeNull();
+      evidence.health_ended_at = null;
+    }
+    expect(after).toEqual(before);
     // The same fault, long after the fix, is one that has come back.
     await fixture.ingest(fixture.run([fails('a', 10), ...beside(10)], { ...pull(8), commit: 'later' }));
     expect((await failuresOf(fixture, 'later')).failures).toMatchObject([
@@ -56,7 +70,9 @@ describe('an outage that hits half of the tests of everyone for an hour', () => 
   const history = (fixture: InsightsFixture) =>
     Array.from({ length: 12 }, (_, i) => fixture.run(TESTS.map((name) => passing(name, 60 - i))));
   const hit = (hoursAgo: number, run: number): TestExecution[] =>
-    TESTS.map((name, i) => (isHit(i, run) ? failing(name, `timed out ${i}`, hoursAgo) : passing(name, hoursAgo)));
+    TESTS.map((name, i) =>
+      isHit(i, run) ? failing(name, `no answer for ${name}`, hoursAgo) : passing(name, hoursAgo),
+    );
 
   test.each([
     ['while the default branch runs', true],
@@ -69,10 +85,26 @@ describe('an outage that hits half of the tests of everyone for an hour', () => 
       ...[1, 2, 3, 4].map((n) => fixture.run(hit(5 - n / 10, n), { ...pull(n), commit: `pr${n}` })),
     );
     for (const commit of ['pr1', 'pr2', 'pr3', 'pr4']) {
-      const { verdicts } = await failuresOf(fixture, commit);
-      expect(verdicts).toMatchObject({ new: 0, broken: 0 });
-      expect(verdicts).not.toMatchObject({ infrastructure: 0 });
+      const { verdicts, failures } = await failuresOf(fixture, commit);
+      const { new: unexplained = 0, infrastructure = 0 } = verdicts;
+      // Some tests failed on this one alone.
+      expect(infrastructure).toBeGreaterThan(4 * unexplained);
+      const { trouble } = failures.find(({ verdict }) => verdict === 'infrastructure')?.evidence ?? {};
+      expect(trouble).toMatchObject({ sign: 'same_failures' });
     }
+  });
+
+  test('is no excuse for what fails with a message that only one change has', async () => {
+    const fixture = insights.fixture.another();
+    const own = (n: number) => [failing('own', 'cannot read total of undefined', 5 - n / 10), ...hit(5 - n / 10, n)];
+    await fixture.ingest(
+      ...history(fixture),
+      fixture.run([passing('own', 50)]),
+      ...[1, 2, 3, 4].map((n) => fixture.run(n === 3 ? own(n) : hit(5 - n / 10, n), { ...pull(n), commit: `pr${n}` })),
+    );
+    const { failures } = await failuresOf(fixture, 'pr3');
+    expect(failures.find(({ test_name: name }) => name === 'own')).toMatchObject({ verdict: 'new' });
+    expect(failures.filter(({ verdict }) => verdict === 'infrastructure').length).toBeGreaterThan(20);
   });
 
   test('is infrastructure on a pull request alone, if nothing of it fails when the job runs again', async () => {
@@ -102,6 +134,29 @@ describe('an outage that hits half of the tests of everyone for an hour', () => 
     );
     for (const commit of ['alone', 'again'])
       expect((await failuresOf(fixture, commit)).verdicts).toMatchObject({ infrastructure: 0 });
+  });
+});
+
+describe('a slow day on which each run has other tests that time out', () => {
+  const TESTS = Array.from({ length: 60 }, (_, i) => `test ${i}`);
+  /** Three of each run, which no other run has. */
+  const slow = (hoursAgo: number, run: number, message = 'timed out after 5 s'): TestExecution[] =>
+    TESTS.map((name, i) => (Math.floor(i / 3) === run ? failing(name, message, hoursAgo) : passing(name, hoursAgo)));
+
+  test('is told by the message, while what a change breaks has another one', async () => {
+    const fixture = insights.fixture.another();
+    await fixture.ingest(
+      ...Array.from({ length: 12 }, (_, i) => fixture.run(TESTS.map((name) => passing(name, 60 - i)))),
+      ...[1, 2, 3, 4].map((n) => fixture.run(slow(5 - n / 10, n), { ...pull(n), commit: `pr${n}` })),
+      fixture.run(slow(4.5, 5, 'no such column'), { ...pull(5), commit: 'own' }),
+    );
+    expect((await failuresOf(fixture, 'pr2')).failures).toMatchObject(
+      [0, 1, 2].map(() => ({
+        verdict: 'infrastructure',
+        evidence: { trouble: { sign: 'same_message', other_changes: 3, on_default_branch: false } },
+      })),
+    );
+    expect((await failuresOf(fixture, 'own')).verdicts).toMatchObject({ new: 3, infrastructure: 0 });
   });
 });
 

@@ -1,7 +1,7 @@
 /** The health at a moment, from changes in any order of health. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type HealthStep, healthAt } from '../../src/domain/health-at.ts';
+import { episodeAt, type HealthStep, healthAt } from '../../src/domain/health-at.ts';
 import { HEALTHS, type Health } from '../../src/domain/status.ts';
 
 const changes = fc
@@ -45,4 +45,18 @@ test('an episode begins with its first failure', () => {
     'broken',
     'broken',
   ]);
+});
+
+test('an episode tells its first failure, and its end once there is one', () => {
+  fc.assert(
+    fc.property(changes, fc.nat({ max: 40 }), (steps, moment) => {
+      const { health, beganAt, endedAt } = episodeAt(steps, moment, nowOf(steps));
+      if (health === 'healthy') expect([beganAt, endedAt]).toEqual([null, null]);
+      else {
+        expect(beganAt).not.toBeNull();
+        const later = steps.filter(({ at }) => at > moment);
+        expect(endedAt).toBe(later.find(({ after }) => after === 'healthy')?.at ?? null);
+      }
+    }),
+  );
 });

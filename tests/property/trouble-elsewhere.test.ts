@@ -1,74 +1,109 @@
-/** Which failures of a change trouble explains, whatever runs around it. */
+/** Which failures of a change trouble explains, whatever others show. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type AskedRun, NEARBY_MS, type NearbyRun, troubledTests } from '../../src/domain/trouble-elsewhere.ts';
+import {
+  type AskedFailure,
+  DEFAULT_BRANCH_ORIGIN,
+  type Elsewhere,
+  NOTHING_ELSEWHERE,
+  troublesOf,
+} from '../../src/domain/trouble-elsewhere.ts';
 
 const TESTS = Array.from({ length: 30 }, (_, i) => `t${i}`);
-const someTests = fc.subarray(TESTS).map((some) => new Set(some));
-const moment = fc.integer({ min: -2 * NEARBY_MS, max: 2 * NEARBY_MS });
-const nearby: fc.Arbitrary<NearbyRun> = fc
-  .record({
-    origin: fc.constantFrom(null, 'own', 'b', 'c', 'd'),
-    startedAt: moment,
-    failedTests: someTests,
-    more: fc.nat({ max: 10 }),
-    passed: fc.nat({ max: 100 }),
-  })
-  .map(({ more, ...run }) => ({ ...run, endedAt: run.startedAt + 1_000, failed: run.failedTests.size + more }));
-const asked: fc.Arbitrary<AskedRun> = fc
-  .tuple(someTests, fc.option(fc.subarray(TESTS)), fc.double({ min: 0, max: 1, noNaN: true }))
-  .map(([failedTests, again, share]) => ({
-    origin: 'own',
-    startedAt: 0,
-    endedAt: 1_000,
-    share,
-    failedTests,
-    passedAgain: again && failedTests.intersection(new Set(again)),
-  }));
-const around = fc.array(nearby, { maxLength: 6 });
+const ORIGINS = [DEFAULT_BRANCH_ORIGIN, 'b', 'c', 'd', 'e'];
+const MESSAGES = ['m1', 'm2', 'm3'];
+const GROUPS = TESTS.flatMap((name) => MESSAGES.map((message) => `${name}/${message}`));
+
+const failures: fc.Arbitrary<AskedFailure[]> = fc
+  .tuple(fc.subarray(TESTS), fc.infiniteStream(fc.subarray(MESSAGES)), fc.infiniteStream(fc.boolean()))
+  .map(([tests, messagesOf, passes]) =>
+    tests.map((testId) => {
+      const messages: string[] = messagesOf.next().value ?? [];
+      const groups = messages.map((message) => `${testId}/${message}`);
+      return { testId, groups, messages, hasPassedAgain: passes.next().value === true };
+    }),
+  );
+const someOrigins = fc.subarray(ORIGINS).map((some) => new Set(some));
+const around: fc.Arbitrary<Elsewhere> = fc.record({
+  origins: fc.nat({ max: 8 }),
+  groups: fc
+    .dictionary(fc.constantFrom(...GROUPS), someOrigins, { maxKeys: 60 })
+    .map((all) => new Map(Object.entries(all))),
+  messages: fc
+    .dictionary(
+      fc.constantFrom(...MESSAGES),
+      fc.record({ origins: someOrigins, tests: fc.subarray(TESTS).map((some) => new Set(some)) }),
+    )
+    .map((all) => new Map(Object.entries(all))),
+});
+const withoutReruns = (all: readonly AskedFailure[]): AskedFailure[] =>
+  all.map((one) => ({ ...one, hasPassedAgain: false }));
+const onlyIn = (elsewhere: Elsewhere, origins: readonly string[]): Elsewhere => {
+  const kept = new Set(origins);
+  return {
+    origins: elsewhere.origins,
+    groups: new Map([...elsewhere.groups].map(([group, seen]) => [group, seen.intersection(kept)])),
+    messages: new Map(
+      [...elsewhere.messages].map(([message, seen]) => [
+        message,
+        { origins: seen.origins.intersection(kept), tests: seen.tests },
+      ]),
+    ),
+  };
+};
+const explained = (all: readonly AskedFailure[], elsewhere: Elsewhere): Set<string> =>
+  new Set(troublesOf(all, elsewhere).keys());
 
 test('what only one change shows, and never passes on it, is never explained: however much of the tests it breaks', () => {
   fc.assert(
-    fc.property(asked, around, (run, runs) => {
-      const own = runs.map((one): NearbyRun => ({ ...one, origin: 'own' }));
-      const clean = runs.map((one): NearbyRun => ({ ...one, failedTests: new Set(), failed: 0 }));
-      expect(troubledTests({ ...run, passedAgain: null }, [...own, ...clean]).size).toBe(0);
+    fc.property(failures, (all) => {
+      expect(explained(withoutReruns(all), NOTHING_ELSEWHERE).size).toBe(0);
     }),
   );
 });
 
 test('one other change that fails alike explains nothing: it may be based on this one', () => {
   fc.assert(
-    fc.property(asked, around, (run, runs) => {
-      const other = runs.map((one): NearbyRun => ({ ...one, origin: 'b' }));
-      expect(troubledTests({ ...run, passedAgain: null }, other).size).toBe(0);
+    fc.property(failures, around, (all, elsewhere) => {
+      expect(explained(withoutReruns(all), onlyIn(elsewhere, ['b'])).size).toBe(0);
     }),
   );
 });
 
-test('more runs that fail elsewhere never make a failure the doing of the change', () => {
+test('a message that nobody else has stays the doing of the change, whatever else others show', () => {
   fc.assert(
-    fc.property(asked, around, nearby, (run, runs, more) => {
-      expect(troubledTests(run, runs).isSubsetOf(troubledTests(run, [...runs, more]))).toBe(true);
+    fc.property(failures, around, (all, elsewhere) => {
+      const own = { testId: 'own', groups: ['own/unseen'], messages: ['unseen'], hasPassedAgain: false };
+      expect(explained([...all, own], elsewhere)).not.toContain('own');
     }),
   );
 });
 
-test('explained are failures of the run only, and the order of others does not matter', () => {
+test('a few tests that fail on many pull requests, each in a way of its own, stay the doing of the change', () => {
   fc.assert(
-    fc.property(asked, around, (run, runs) => {
-      const explained = troubledTests(run, runs);
-      expect(explained.isSubsetOf(run.failedTests)).toBe(true);
-      expect(troubledTests(run, runs.toReversed())).toEqual(explained);
+    fc.property(failures, around, (all, elsewhere) => {
+      const few = withoutReruns(all).slice(0, 4);
+      expect(explained(few, { ...elsewhere, messages: new Map() }).size).toBe(0);
     }),
   );
 });
 
-test('the default branch tells nothing once it runs after the change, which may have been merged', () => {
+test('more that fails elsewhere never makes a failure the doing of the change', () => {
   fc.assert(
-    fc.property(asked, around, (run, runs) => {
-      const after = runs.map((one): NearbyRun => ({ ...one, origin: null, startedAt: 1_001, endedAt: 2_000 }));
-      expect(troubledTests({ ...run, passedAgain: null }, after).size).toBe(0);
+    fc.property(failures, around, fc.subarray(ORIGINS), (all, elsewhere, fewer) => {
+      expect(explained(all, onlyIn(elsewhere, fewer)).isSubsetOf(explained(all, elsewhere))).toBe(true);
+    }),
+  );
+});
+
+test('explained are failures of the run only, in whatever order they come, by others that failed alike', () => {
+  fc.assert(
+    fc.property(failures, around, (all, elsewhere) => {
+      const found = troublesOf(all, elsewhere);
+      expect(new Set(found.keys()).isSubsetOf(new Set(all.map(({ testId }) => testId)))).toBe(true);
+      expect(explained(all.toReversed(), elsewhere)).toEqual(new Set(found.keys()));
+      for (const { sign, changes, isOnDefaultBranch } of found.values())
+        expect(changes + (isOnDefaultBranch ? 1 : 0)).toBeGreaterThanOrEqual(sign === 'rerun' ? 0 : 2);
     }),
   );
 });

@@ -2,8 +2,13 @@
 import { type CommitVerdict, commitVerdict, isTroubledOffDefault } from '../../src/domain/commit-verdict.ts';
 import { type HealthStep, healthAt } from '../../src/domain/health-at.ts';
 import type { Health } from '../../src/domain/status.ts';
-import { HOUR_MS } from '../../src/domain/time.ts';
-import { type NearbyRun, troubledTests } from '../../src/domain/trouble-elsewhere.ts';
+import {
+  DEFAULT_BRANCH_ORIGIN,
+  type Elsewhere,
+  NEARBY_MS,
+  SAME_FAILURE_MS,
+  troublesOf,
+} from '../../src/domain/trouble-elsewhere.ts';
 import type { Cause, MomentRun, MomentWorld } from './moment-worlds.ts';
 import { ServiceRules } from './service-rules.ts';
 
@@ -14,7 +19,8 @@ export type MomentCounts = Map<Cause, Map<CommitVerdict, number>>;
 export const ASKED = ['at once', 'later'] as const;
 export type Asked = (typeof ASKED)[number];
 
-const RUN_TAKES_MS = HOUR_MS / 6;
+/** Of whose messages the service reads as many. */
+const RUN_SAMPLE = 3;
 
 /** The default branch as the service knows it at the end: health of each test, when it changed, and its failure groups. */
 interface Main {
@@ -27,7 +33,6 @@ interface Main {
 export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked): MomentCounts {
   const counts: MomentCounts = new Map();
   const mainAt = asked === 'later' ? knowMain(runs) : undefined;
-  const nearby = runs.map((run) => ({ run, seen: nearbyOf(run, knowsAuthors) }));
   const pulls = Map.groupBy(
     runs.filter(({ pullRequest }) => pullRequest !== null),
     ({ id }) => id,
@@ -38,18 +43,9 @@ export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked):
     if (!first) continue;
     const known = asked === 'later' ? Number.POSITIVE_INFINITY : first.at;
     const main = mainAt ?? knowMain(runs.filter(({ at }) => at <= known));
-    const around = nearby.filter(
-      ({ run }) => run.at <= known && run.commit !== first.commit && Math.abs(run.at - first.at) < 3 * HOUR_MS,
-    );
-    const explained = attempts.map((run) =>
-      explainedIn(
-        run,
-        attempts,
-        main,
-        around.map(({ seen }) => seen),
-        knowsAuthors,
-      ),
-    );
+    const seen = runs.filter(({ at, commit }) => at <= known && commit !== first.commit);
+    const elsewhere = elsewhereOf(first, seen, main, knowsAuthors);
+    const explained = attempts.map((run) => explainedIn(run, attempts, main, elsewhere));
     const failed = new Set(attempts.flatMap(({ causes }) => [...causes.keys()]));
     for (const test of failed) {
       const failures = attempts.filter(({ causes }) => causes.has(test));
@@ -102,40 +98,52 @@ function knowMain(runs: readonly MomentRun[]): Main {
   return main;
 }
 
-const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string | null =>
-  pullRequest && (knowsAuthors ? `author ${pullRequest.author}` : `pull request ${pullRequest.number}`);
+const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => {
+  if (!pullRequest) return DEFAULT_BRANCH_ORIGIN;
+  const { number, author, root, namesBase } = pullRequest;
+  return knowsAuthors ? `author ${author}` : `pull request ${namesBase ? root : number}`;
+};
 
-const nearbyOf = (run: MomentRun, knowsAuthors: boolean): NearbyRun => ({
-  origin: originOf(run, knowsAuthors),
-  startedAt: run.at - RUN_TAKES_MS,
-  endedAt: run.at,
-  passed: run.identities.length - run.causes.size,
-  failed: run.causes.size,
-  failedTests: new Set([...run.causes.keys()].map(String)),
-});
+function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, knowsAuthors: boolean): Elsewhere {
+  const groups = new Map<string, Set<string>>();
+  const messages = new Map<string, { origins: Set<string>; tests: Set<string> }>();
+  const origins = new Set<string>();
+  const own = originOf(asked, knowsAuthors);
+  for (const run of runs) {
+    const origin = originOf(run, knowsAuthors);
+    const away = Math.abs(run.at - asked.at);
+    if (origin === own || away > SAME_FAILURE_MS || (run.isDefaultBranch && run.at > asked.at)) continue;
+    const isNear = away <= NEARBY_MS;
+    if (isNear) origins.add(origin);
+    for (const [i, [test, { message }]] of [...run.troubles].entries()) {
+      const group = `${test}/${message}`;
+      groups.set(group, (groups.get(group) ?? new Set()).add(origin));
+      if (!isNear || i >= RUN_SAMPLE || main.rules.health(test) !== 'healthy') continue;
+      const alike = messages.get(message) ?? { origins: new Set(), tests: new Set() };
+      messages.set(message, { origins: alike.origins.add(origin), tests: alike.tests.add(String(test)) });
+    }
+  }
+  return { origins: origins.size, groups, messages };
+}
 
 function explainedIn(
   run: MomentRun,
   attempts: readonly MomentRun[],
   main: Main,
-  nearby: readonly NearbyRun[],
-  knowsAuthors: boolean,
-): ReadonlySet<string> {
-  const failed = [...run.causes.keys()].filter((test) => healthOf(main, test, run.at) === 'healthy');
+  elsewhere: Elsewhere,
+): { has(test: string): boolean } {
+  const failed = [...run.troubles].filter(([test]) => healthOf(main, test, run.at) === 'healthy');
   const passed = run.identities.length - run.causes.size;
   if (isTroubledOffDefault({ passed, failedHealthy: failed.length, healthyTests: failed.length }))
     return new Set([...run.causes.keys()].map(String));
   const others = attempts.filter((one) => one !== run);
-  const passedAgain = failed.filter((test) => others.some(({ causes }) => !causes.has(test)));
-  return troubledTests(
-    {
-      origin: originOf(run, knowsAuthors),
-      startedAt: run.at - RUN_TAKES_MS,
-      endedAt: run.at,
-      share: run.causes.size / run.identities.length,
-      failedTests: new Set(failed.map(String)),
-      passedAgain: others.length === 0 ? null : new Set(passedAgain.map(String)),
-    },
-    nearby,
+  return troublesOf(
+    failed.map(([test, { message }]) => ({
+      testId: String(test),
+      groups: [`${test}/${message}`],
+      messages: [message],
+      hasPassedAgain: others.some(({ causes }) => !causes.has(test)),
+    })),
+    elsewhere,
   );
 }

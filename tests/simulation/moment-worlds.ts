@@ -12,9 +12,18 @@ export const MOMENT_KINDS = ['quiet', 'main breaks', 'outage', 'runner', 'shard'
 export type MomentKind = (typeof MOMENT_KINDS)[number];
 export type Cause = 'change' | 'main' | 'flaky' | 'trouble';
 
+interface Pull {
+  number: number;
+  author: number;
+  /** Its own number, or that of the first of those it is built on. */
+  root: number;
+  /** Whether its base branch is the one that it is built on, as the host tells it. */
+  namesBase: boolean;
+}
+
 export interface MomentRun extends Run {
   /** Null on the default branch. */
-  pullRequest: { number: number; author: number } | null;
+  pullRequest: Pull | null;
   /** By identity, of those that failed. */
   causes: ReadonlyMap<number, Cause>;
 }
@@ -44,13 +53,33 @@ const BREAK_SHARE = 0.15;
 /** How often a pull request is based on an earlier one of the same author. */
 const STACKED_SHARE = 0.1;
 const FRESH_BASE_SHARE = 0.7;
+const NAMED_BASE_SHARE = 0.5;
 const RERUN_SHARE = 0.5;
 const RERUN_AFTER_MS = HOUR_MS / 2;
+
+/** How often all that a change of several tests breaks fails with one message. */
+const ONE_MESSAGE_SHARE = 0.6;
+/** Messages that faults of many changes give, one of which slow machines give as well; and how often. */
+const GENERIC = ['expected true, got false', 'timed out'] as const;
+const GENERIC_SHARE = 0.2;
+const SLOW_SHARE = 0.03;
+/** How often what a change breaks fails only now and then. */
+const RACE_SHARE = 0.1;
+/** And how often all of it fails or none. */
+const TOGETHER_SHARE = 0.3;
+
+/** What a change breaks: with which message each test fails, and how often. */
+interface Own {
+  messages: ReadonlyMap<number, string>;
+  rate: number;
+  failsTogether: boolean;
+}
+const NOTHING: Own = { messages: new Map(), rate: 1, failsTogether: false };
 
 interface Start {
   at: number;
   pullRequest: MomentRun['pullRequest'];
-  own: ReadonlySet<number>;
+  own: Own;
   seesMain: boolean;
 }
 type Spoil = (start: { at: number; job: number; commit: string }, tests: readonly number[]) => Iterable<number>;
@@ -68,6 +97,7 @@ export function makeMomentWorld({ kind, seed, runsOnMain }: MomentOptions): Mome
   );
   const from = day + (9 + 5 * random()) * HOUR_MS;
   const spoil = makeTrouble(kind, { from, day }, random);
+  const troubleMessage = makeMessages(random);
   const starts = [...mainStarts(day, runsOnMain || kind === 'main breaks', random), ...pullStarts(day, random)].sort(
     (a, b) => a.at - b.at,
   );
@@ -94,9 +124,12 @@ export function makeMomentWorld({ kind, seed, runsOnMain }: MomentOptions): Mome
         const isOf = (test: number): boolean => test % JOBS === job;
         if (seesMain && started >= mainBreak.from && started < mainBreak.to)
           for (const test of mainBreak.tests) if (isOf(test)) fail(test, 'main', breakMessage(test));
-        for (const test of own) if (isOf(test)) fail(test, 'change', `own ${breakMessage(test)}`);
-        for (const test of spoil({ at, job, commit }, identities)) fail(test, 'trouble', `no answer for ${test}`);
-        for (const test of identities) if (random() < (flaky.get(test) ?? 0)) fail(test, 'flaky', `race ${test}`);
+        const luck = random();
+        for (const [test, message] of own.messages)
+          if (isOf(test) && (own.failsTogether ? luck : random()) < own.rate) fail(test, 'change', message);
+        for (const test of spoil({ at, job, commit }, identities)) fail(test, 'trouble', troubleMessage(test));
+        for (const test of identities)
+          if (random() < (flaky.get(test) ?? 0)) fail(test, 'flaky', test % 3 === 0 ? GENERIC[1] : `race ${test}`);
         runs.push({
           ...{ id: `${commit}-${job}`, attempt, job, commit, isDefaultBranch: pullRequest === null, at },
           ...{ identities, troubles, causes, pullRequest },
@@ -108,7 +141,7 @@ export function makeMomentWorld({ kind, seed, runsOnMain }: MomentOptions): Mome
 
 /** Three runs on each day before; then some an hour, or none. */
 function mainStarts(day: number, runsOnMain: boolean, random: () => number): Start[] {
-  const main = { pullRequest: null, own: new Set<number>(), seesMain: true };
+  const main = { pullRequest: null, own: NOTHING, seesMain: true };
   const before = Array.from({ length: DAYS_BEFORE * 3 }, (_, i) => START + i * (DAY_MS / 3));
   const now = Array.from({ length: Math.round(24 * MAIN_PER_HOUR) }, () => day + random() * DAY_MS);
   return [...before, ...(runsOnMain ? now : [])].map((at) => ({ ...main, at: Math.floor(at) }));
@@ -119,11 +152,34 @@ function pullStarts(day: number, random: () => number): Start[] {
   for (let number = 1; number <= 11 * PULLS_PER_HOUR; number++) {
     const at = Math.floor(day + (8 + (number - 1) / PULLS_PER_HOUR + random() / PULLS_PER_HOUR) * HOUR_MS);
     const base = random() < STACKED_SHARE ? starts[Math.floor(random() * starts.length)] : undefined;
-    const own = base?.own ?? (random() < BREAK_SHARE ? victims(random) : new Set<number>());
+    const own = base?.own ?? (random() < BREAK_SHARE ? makeOwn(number, random) : NOTHING);
     const author = base?.pullRequest?.author ?? Math.floor(random() * AUTHORS);
-    starts.push({ at, pullRequest: { number, author }, own, seesMain: random() < FRESH_BASE_SHARE });
+    const pullRequest = {
+      ...{ number, author, root: base?.pullRequest?.root ?? number },
+      namesBase: base !== undefined && random() < NAMED_BASE_SHARE,
+    };
+    starts.push({ at, pullRequest, own, seesMain: random() < FRESH_BASE_SHARE });
   }
   return starts;
+}
+
+function makeOwn(number: number, random: () => number): Own {
+  const isOne = random() < ONE_MESSAGE_SHARE;
+  const luck = random();
+  const generic = luck < SLOW_SHARE ? GENERIC[1] : luck < GENERIC_SHARE ? GENERIC[0] : undefined;
+  const messageOf = (test: number): string =>
+    generic ?? (isOne ? `fault of ${number}` : `${breakMessage(test)} of ${number}`);
+  const messages = new Map([...victims(random)].map((test) => [test, messageOf(test)]));
+  const rate = random() < RACE_SHARE ? 0.1 + 0.7 * random() : 1;
+  return { messages, rate, failsTogether: random() < TOGETHER_SHARE };
+}
+
+/** Trouble gives one message, two, or each test its own. */
+function makeMessages(random: () => number): (test: number) => string {
+  const luck = random();
+  if (luck < 1 / 3) return () => GENERIC[1];
+  if (luck < 2 / 3) return () => (random() < 0.5 ? GENERIC[1] : 'no answer');
+  return (test) => `no answer for ${test}`;
 }
 
 /** Mostly a test or a few of a CI job, sometimes up to 40 % of it. */

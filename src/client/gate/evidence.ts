@@ -1,4 +1,5 @@
 /** Why the service gave a verdict, in a sentence for people. Pure. */
+import { troubleInWords } from '../../domain/trouble-words.ts';
 import { grouped } from '../output.ts';
 import type { CommitFailure } from '../repository.ts';
 
@@ -20,12 +21,28 @@ function verdictSentence({ verdict, evidence, legs }: CommitFailure): string | n
           : `it failed like this on the default branch, last on ${day}, but was ${evidence.health_status} there${hereInWords(legs)}`;
     case 'known_flaky':
     case 'broken':
-      return `it failed like this on the default branch ${times === 1 ? 'once' : `${grouped(times)} times`}, last on ${day}`;
+      return `it failed like this on the default branch ${times === 1 ? 'once' : `${grouped(times)} times`}, last on ${day}${whileInWords(evidence)}`;
     case 'infrastructure':
-      return `${evidence.run_failed} of ${evidence.run_failed + evidence.run_passed} tests of its run failed`;
+      return (
+        troubleSentence(evidence) ??
+        `${evidence.run_failed} of ${evidence.run_failed + evidence.run_passed} tests of its run failed`
+      );
     default:
       return null;
   }
+}
+
+function whileInWords({ health_status: health, ...evidence }: CommitFailure['evidence']): string {
+  const began = evidence.health_began_at?.slice(0, 10);
+  const ended = evidence.health_ended_at?.slice(0, 10);
+  if (!began) return '';
+  return ended ? `; it was ${health} there from ${began} to ${ended}` : `; it is ${health} there since ${began}`;
+}
+
+function troubleSentence({ trouble }: CommitFailure['evidence']): string | null {
+  if (!trouble) return null;
+  const { sign, other_changes: changes, on_default_branch: isOnDefaultBranch } = trouble;
+  return troubleInWords({ sign, changes, isOnDefaultBranch });
 }
 
 /** The health is that of a leg, and in another the test may fail as before. */
