@@ -12,8 +12,8 @@ import {
 import type { Cause, MomentRun, MomentWorld } from './moment-worlds.ts';
 import { ServiceRules } from './service-rules.ts';
 
-/** By cause, then by verdict. */
-export type MomentCounts = Map<Cause, Map<CommitVerdict, number>>;
+/** By cause, then by verdict: failed tests, and runs of changes that broke tests, by the verdict that excuses most. */
+export type MomentCounts = Map<Cause | 'whole change', Map<CommitVerdict, number>>;
 
 /** `at once`: when the run has ended, as a gate asks. `later`: when all of the day is known, and main was fixed. */
 export const ASKED = ['at once', 'later'] as const;
@@ -46,6 +46,11 @@ export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked):
     const seen = runs.filter(({ at, commit }) => at <= known && commit !== first.commit);
     const elsewhere = elsewhereOf(first, seen, main, knowsAuthors);
     const explained = attempts.map((run) => explainedIn(run, attempts, main, elsewhere));
+    const count = (cause: Cause | 'whole change', verdict: CommitVerdict): void => {
+      const byVerdict = counts.get(cause) ?? new Map<CommitVerdict, number>();
+      counts.set(cause, byVerdict.set(verdict, (byVerdict.get(verdict) ?? 0) + 1));
+    };
+    const ofChange = new Set<CommitVerdict>();
     const failed = new Set(attempts.flatMap(({ causes }) => [...causes.keys()]));
     for (const test of failed) {
       const failures = attempts.filter(({ causes }) => causes.has(test));
@@ -61,9 +66,10 @@ export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked):
         health: healthOf(main, test, moment),
       });
       const cause = failures[0]?.causes.get(test) ?? 'flaky';
-      const byVerdict = counts.get(cause) ?? new Map<CommitVerdict, number>();
-      counts.set(cause, byVerdict.set(verdict, (byVerdict.get(verdict) ?? 0) + 1));
+      count(cause, verdict);
+      if (cause === 'change') ofChange.add(verdict);
     }
+    if (ofChange.size > 0) count('whole change', ofChange.has('infrastructure') ? 'infrastructure' : 'new');
   }
   return counts;
 }

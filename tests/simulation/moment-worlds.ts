@@ -9,7 +9,7 @@ import type { Run, Trouble } from './history.ts';
 import { breakMessage } from './world.ts';
 
 export const MOMENT_KINDS = ['quiet', 'main breaks', 'outage', 'runner', 'shard', 'slow day'] as const;
-export type MomentKind = (typeof MOMENT_KINDS)[number];
+type MomentKind = (typeof MOMENT_KINDS)[number];
 export type Cause = 'change' | 'main' | 'flaky' | 'trouble';
 
 interface Pull {

@@ -17,9 +17,10 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const begun = performance.now();
 
 /** Each cause with the verdict that is right, or for changes the one that is wrong. */
-const SHOWN: readonly [Cause, 'infrastructure' | 'broken'][] = [
+const SHOWN: readonly [Cause | 'whole change', 'infrastructure' | 'broken'][] = [
   ['trouble', 'infrastructure'],
   ['change', 'infrastructure'],
+  ['whole change', 'infrastructure'],
   ['main', 'broken'],
 ];
 
@@ -43,8 +44,10 @@ function cells(counts: MomentCounts): string {
   }).join(' | ');
 }
 
-say('| world | asked | trouble: infrastructure | change: infrastructure | main: broken |');
-say('|---|---|---|---|---|');
+say(
+  '| world | asked | trouble: infrastructure | tests that a change broke: infrastructure | changes of which any is | main: broken |',
+);
+say('|---|---|---|---|---|---|');
 const sums = new Map(ASKED.map((asked) => [asked, new Map() as MomentCounts]));
 for (const kind of MOMENT_KINDS.filter((one) => one.includes(values.kind)))
   for (const runsOnMain of kind === 'main breaks' ? [true] : [true, false])

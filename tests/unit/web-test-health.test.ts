@@ -158,7 +158,8 @@ describe('whatever the figures, the sentences', () => {
 
   test('of a failure on a commit say how long the default branch was broken, and what shows trouble', () => {
     const evidence = {
-      ...{ commit_failures: 1, commit_passes: 0, default_branch_failures: 7, health_status: 'broken' },
+      ...{ commit_failures: 1, commit_passes: 0, default_branch_failures: 7 },
+      health_status: 'broken',
       ...{
         failing_pull_requests: 14,
         health_began_at: '2026-03-02T08:00:00.000Z',

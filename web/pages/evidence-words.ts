@@ -1,8 +1,7 @@
 /** The evidence about a failure on a commit, in words. */
 
-import { troubleInWords } from '../../src/domain/trouble-words.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
-import { formatCount, formatLocal } from '../ui/format.ts';
+import { formatCount, formatCounted, formatLocal } from '../ui/format.ts';
 import { axesWords } from '../ui/leg-words.ts';
 
 type Evidence = Pick<
@@ -29,15 +28,22 @@ export const evidenceInWords = (evidence: Evidence, axes: Axes = {}): string =>
     .filter((sentence) => sentence !== null)
     .join(' ');
 
+/** Null if the run itself shows it. */
 function troubleSentence({ trouble }: Evidence): string | null {
   if (trouble === null) return null;
-  const { sign, other_changes: changes, on_default_branch: isOnDefaultBranch } = trouble;
-  const words = troubleInWords({ sign, changes, isOnDefaultBranch });
-  return words && `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
+  const changes = formatCounted(trouble.other_changes, 'other change');
+  const others = trouble.on_default_branch ? `${changes} and the default branch` : changes;
+  const words = {
+    run: null,
+    same_failures: `The same tests failed alike on ${others} at the time.`,
+    same_message: `Tests failed with the same message on ${others} within the hour.`,
+    rerun: 'Nearly all that failed with it passed when the job ran again.',
+  };
+  return words[trouble.sign];
 }
 
 const onOthers = ({ failing_pull_requests: others }: Evidence): string | null =>
-  others ? `Also fails on ${formatCount(others)} other pull request${others === 1 ? '' : 's'}.` : null;
+  others ? `Also fails on ${formatCounted(others, 'other pull request')}.` : null;
 
 function onDefaultBranch(evidence: Evidence, axes: Axes): string {
   const { default_branch_failures: failures, health_status: health } = evidence;

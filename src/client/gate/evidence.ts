@@ -1,5 +1,4 @@
 /** Why the service gave a verdict, in a sentence for people. Pure. */
-import { troubleInWords } from '../../domain/trouble-words.ts';
 import { grouped } from '../output.ts';
 import type { CommitFailure } from '../repository.ts';
 
@@ -39,10 +38,15 @@ function whileInWords({ health_status: health, ...evidence }: CommitFailure['evi
   return ended ? `; it was ${health} there from ${began} to ${ended}` : `; it is ${health} there since ${began}`;
 }
 
+/** Null if the run itself shows it, and for a word of a newer service. */
 function troubleSentence({ trouble }: CommitFailure['evidence']): string | null {
   if (!trouble) return null;
   const { sign, other_changes: changes, on_default_branch: isOnDefaultBranch } = trouble;
-  return troubleInWords({ sign, changes, isOnDefaultBranch });
+  const others = `${grouped(changes)} other change${changes === 1 ? '' : 's'}${isOnDefaultBranch ? ' and the default branch' : ''}`;
+  if (sign === 'same_failures') return `the same tests failed alike on ${others} at the time`;
+  if (sign === 'same_message') return `tests failed with the same message on ${others} within the hour`;
+  if (sign === 'rerun') return 'nearly all that failed with it passed when the job ran again';
+  return null;
 }
 
 /** The health is that of a leg, and in another the test may fail as before. */
