@@ -25,15 +25,22 @@ export const DEFAULT_BRANCH_ORIGIN = 'default branch';
  * on one another, are one origin, and that of the asked run is left out.
  */
 export interface Elsewhere {
-  /** Origins with a run within {@link NEARBY_MS}. */
-  origins: number;
-  /** By failure group: the origins that had it within {@link SAME_FAILURE_MS}. */
-  groups: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Those that ran at all. */
+  origins: Window;
+  /** By failure group: those that had it. */
+  groups: ReadonlyMap<string, Window>;
   /** By message: the origins that had it within {@link NEARBY_MS} in tests healthy on the default branch, and these tests. */
   messages: ReadonlyMap<string, { origins: ReadonlySet<string>; tests: ReadonlySet<string> }>;
 }
 
-export const NOTHING_ELSEWHERE: Elsewhere = { origins: 0, groups: new Map(), messages: new Map() };
+/** Origins within {@link NEARBY_MS}, and within {@link SAME_FAILURE_MS}. */
+export interface Window {
+  near: ReadonlySet<string>;
+  far: ReadonlySet<string>;
+}
+
+const NOBODY: Window = { near: new Set(), far: new Set() };
+export const NOTHING_ELSEWHERE: Elsewhere = { origins: NOBODY, groups: new Map(), messages: new Map() };
 
 /**
  * - `run`: nearly everything failed in its run.
@@ -57,6 +64,13 @@ export const NEARBY_MS = HOUR_MS;
 export const SAME_FAILURE_MS = 12 * HOUR_MS;
 /** One may have copied the fault of the other; two are independent witnesses. */
 const ORIGINS_MIN = 2;
+/**
+ * Trouble hits this part of those that run meanwhile. A fault that a few copied from each other, unknown to the service, does not.
+ */
+const NEAR_SHARE_MIN = 0.2;
+const FAR_SHARE_MIN = 0.1;
+/** And of those that it hit, this part fail in each test: fewer have something else in common, such as a fault they copied. */
+const TEST_SHARE_MIN = 0.15;
 /** So many tests must fail like that: what fails alone on many pull requests is more likely a fault that many make. */
 const TOGETHER_MIN = 5;
 /** A message that other tests show may be one that any fault gives, such as `expected true`: that asks for more witnesses. */
@@ -69,25 +83,50 @@ const MESSAGE_SHARE_MIN = 0.25;
 const PASSED_AGAIN_SHARE_MIN = 0.9;
 const PASSED_AGAIN_MIN = 10;
 
-/** What explains failures of a run, by test. More failures elsewhere never explain fewer. */
+/** What explains failures of a run, by test. */
 export function troublesOf(failures: readonly AskedFailure[], elsewhere: Elsewhere): Map<string, Trouble> {
   const found = new Map<string, Trouble>();
   for (const { testId, messages } of failures) {
     const seen = messages.map((message) => elsewhere.messages.get(message));
     if (seen.length > 0 && seen.every((one) => isSign(one, elsewhere)))
-      found.set(testId, shownBy('same_message', fewest(seen.map((one) => one?.origins))));
+      found.set(testId, shownBy('same_message', common(seen.map((one) => one?.origins ?? NOBODY.near))));
   }
-  const same = failures.flatMap(({ testId, groups }) => {
-    const origins = fewest(groups.map((group) => elsewhere.groups.get(group)));
-    return origins.size >= ORIGINS_MIN ? [{ testId, origins }] : [];
-  });
-  if (same.length >= TOGETHER_MIN)
-    for (const { testId, origins } of same) found.set(testId, shownBy('same_failures', origins));
+  for (const [testId, origins] of sameFailures(failures, elsewhere))
+    found.set(testId, shownBy('same_failures', origins));
   const again = failures.filter(({ hasPassedAgain }) => hasPassedAgain);
   const isTelling = again.length >= PASSED_AGAIN_SHARE_MIN * failures.length;
   if (isTelling && (again.length >= PASSED_AGAIN_MIN || found.size > 0))
     for (const { testId } of again) if (!found.has(testId)) found.set(testId, shownBy('rerun', new Set()));
   return found;
+}
+
+/** The origins that had the same failures, by test. */
+function sameFailures(
+  failures: readonly AskedFailure[],
+  { origins, groups }: Elsewhere,
+): Map<string, ReadonlySet<string>> {
+  const same = new Map<string, ReadonlySet<string>>();
+  const shared = { near: new Map<string, number>(), far: new Map<string, number>() };
+  for (const { testId, groups: own } of failures) {
+    const seen = own.map((group) => groups.get(group) ?? NOBODY);
+    const witnesses = common(seen.map(({ far }) => far));
+    if (witnesses.size < ORIGINS_MIN) continue;
+    same.set(testId, witnesses);
+    for (const one of witnesses) shared.far.set(one, (shared.far.get(one) ?? 0) + 1);
+    for (const one of common(seen.map(({ near }) => near))) shared.near.set(one, (shared.near.get(one) ?? 0) + 1);
+  }
+  const hit = (counts: ReadonlyMap<string, number>): number =>
+    counts
+      .values()
+      .filter((count) => count >= TOGETHER_MIN)
+      .toArray().length;
+  const far = hit(shared.far);
+  const isTrouble =
+    hit(shared.near) >= Math.max(ORIGINS_MIN, NEAR_SHARE_MIN * origins.near.size) ||
+    far >= Math.max(ORIGINS_MIN, FAR_SHARE_MIN * origins.far.size);
+  if (!isTrouble) return new Map();
+  const ofTrouble = [...same].filter(([, witnesses]) => witnesses.size >= TEST_SHARE_MIN * far);
+  return new Map(ofTrouble.length >= TOGETHER_MIN ? ofTrouble : []);
 }
 
 const isSign = (
@@ -96,13 +135,11 @@ const isSign = (
 ): boolean =>
   seen !== undefined &&
   seen.tests.size >= TOGETHER_MIN &&
-  seen.origins.size >= Math.max(MESSAGE_ORIGINS_MIN, MESSAGE_SHARE_MIN * origins);
+  seen.origins.size >= Math.max(MESSAGE_ORIGINS_MIN, MESSAGE_SHARE_MIN * origins.near.size);
 
-/** A test may have failed in several ways: each must have been seen elsewhere. */
-function fewest(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlySet<string> {
-  const [first = new Set<string>(), ...others] = sets;
-  return others.reduce<ReadonlySet<string>>((one, other = new Set()) => (other.size < one.size ? other : one), first);
-}
+/** A test may have failed in several ways: others must have seen each. */
+const common = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> =>
+  sets.length === 0 ? NOBODY.far : sets.reduce((one, other) => one.intersection(other));
 
 const shownBy = (sign: Trouble['sign'], origins: ReadonlySet<string>): Trouble => ({
   sign,

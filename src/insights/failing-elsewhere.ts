@@ -6,7 +6,13 @@ import type { CommitResult, CommitRun } from '../commits/commit-record.ts';
 import { briefFingerprint } from '../domain/fingerprint.ts';
 import { type ChangeRun, originsAmong } from '../domain/origins.ts';
 import { DAY_MS } from '../domain/time.ts';
-import { type Elsewhere, NEARBY_MS, NOTHING_ELSEWHERE, SAME_FAILURE_MS } from '../domain/trouble-elsewhere.ts';
+import {
+  type Elsewhere,
+  NEARBY_MS,
+  NOTHING_ELSEWHERE,
+  SAME_FAILURE_MS,
+  type Window,
+} from '../domain/trouble-elsewhere.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { authorsOf } from '../postgres/pull-requests.ts';
@@ -52,6 +58,7 @@ const query = asLookUp(
             return { isOnDefaultBranch: onDefault === 'true', pullRequest, branch, baseRef };
           }),
       ),
+      is_near: z.boolean(),
       pull_requests: z.int(),
     }),
   ),
@@ -135,10 +142,15 @@ export async function readFailingElsewhere(
     };
     messages.set(messageOf(row), { origins: origins.union(others), tests: new Set([row.id]).union(tests) });
   }
+  const windowOf = (some: readonly Row[]): Window => ({
+    near: witnesses(some.filter((row) => row.is_near).flatMap(({ origins }) => origins)),
+    far: witnesses(some.flatMap(({ origins }) => origins)),
+  });
+  const byGroup = Map.groupBy(rowsOf('group'), (row) => row.id);
   return {
     elsewhere: {
-      origins: witnesses(rowsOf('origins').flatMap(({ origins }) => origins)).size,
-      groups: new Map(rowsOf('group').map((row) => [row.id, witnesses(row.origins)])),
+      origins: windowOf(rowsOf('origins')),
+      groups: new Map([...byGroup].map(([group, some]) => [group, windowOf(some)])),
       messages,
     },
     pullRequests: new Map([

@@ -111,25 +111,29 @@ const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => 
 };
 
 function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, knowsAuthors: boolean): Elsewhere {
-  const groups = new Map<string, Set<string>>();
+  const nobody = () => ({ near: new Set<string>(), far: new Set<string>() });
+  const groups = new Map<string, ReturnType<typeof nobody>>();
   const messages = new Map<string, { origins: Set<string>; tests: Set<string> }>();
-  const origins = new Set<string>();
+  const origins = nobody();
   const own = originOf(asked, knowsAuthors);
   for (const run of runs) {
     const origin = originOf(run, knowsAuthors);
     const away = Math.abs(run.at - asked.at);
     if (origin === own || away > SAME_FAILURE_MS || (run.isDefaultBranch && run.at > asked.at)) continue;
     const isNear = away <= NEARBY_MS;
-    if (isNear) origins.add(origin);
+    origins.far.add(origin);
+    if (isNear) origins.near.add(origin);
     for (const [i, [test, { message }]] of [...run.troubles].entries()) {
-      const group = `${test}/${message}`;
-      groups.set(group, (groups.get(group) ?? new Set()).add(origin));
+      const seen = groups.get(`${test}/${message}`) ?? nobody();
+      groups.set(`${test}/${message}`, seen);
+      seen.far.add(origin);
+      if (isNear) seen.near.add(origin);
       if (!isNear || i >= RUN_SAMPLE || main.rules.health(test) !== 'healthy') continue;
       const alike = messages.get(message) ?? { origins: new Set(), tests: new Set() };
       messages.set(message, { origins: alike.origins.add(origin), tests: alike.tests.add(String(test)) });
     }
   }
-  return { origins: origins.size, groups, messages };
+  return { origins, groups, messages };
 }
 
 function explainedIn(

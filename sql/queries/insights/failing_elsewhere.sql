@@ -1,5 +1,5 @@
 -- What failed on other commits about when the runs of one did, in four parts: by failure group (within hours of the same tests),
--- by message (within an hour, a sample of all tests), whose runs there were within that hour, and how many other pull requests
+-- by message (within an hour, a sample of all tests), whose runs there were, and how many other pull requests
 -- each test failed on in a week. One statement, because a gate waits for it. The days of a repository are one range of the key
 -- of runs, of most of which only the smallest columns are read: hardly any failed. From their failed executions, tests and
 -- groups lead into the key of failures; a sample bounds those that were not asked about.
@@ -24,8 +24,8 @@ WITH
     SELECT
       toUnixTimestamp64Milli(first_at) AS started, toUnixTimestamp64Milli(last_at) AS ended, failed_executions,
       [toString(on_default), toString(pull_request), branch, base_ref] AS origin,
-      arrayExists((start, end) -> started <= if(on_default, end, end + {near_ms: Int64}) AND ended >= start - {near_ms: Int64},
-        {starts_ms: Array(Int64)}, {ends_ms: Array(Int64)}) AS is_near,
+      toBool(arrayExists((start, end) -> started <= if(on_default, end, end + {near_ms: Int64}) AND ended >= start - {near_ms: Int64},
+        {starts_ms: Array(Int64)}, {ends_ms: Array(Int64)})) AS is_near,
       arrayExists((start, end) -> started <= if(on_default, end, end + {far_ms: Int64}) AND ended >= start - {far_ms: Int64},
         {starts_ms: Array(Int64)}, {ends_ms: Array(Int64)}) AS is_about
     FROM ci.commit_runs
@@ -41,10 +41,10 @@ WITH
   )
 SELECT
   'group' AS kind, toString(failure_id) AS id, '' AS type, '' AS message, groupUniqArray(200)(origin) AS origins,
-  toUInt32(0) AS pull_requests
+  near AS is_near, toUInt32(0) AS pull_requests
 FROM ci.failures
 INNER JOIN (
-  SELECT execution.execution_id AS execution_id, any(origin) AS origin
+  SELECT execution.execution_id AS execution_id, any(origin) AS origin, max(is_near) AS near
   FROM others
   ARRAY JOIN failed_executions AS execution
   WHERE is_about AND execution.test_id IN {test_ids: Array(UUID)}
@@ -52,22 +52,23 @@ INNER JOIN (
 ) AS failed USING execution_id
 WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN {test_ids: Array(UUID)}
   AND failure_id IN {failure_ids: Array(UUID)}
-GROUP BY failure_id
+GROUP BY failure_id, near
 UNION ALL
 SELECT
   'message', toString(test_id), exception_type, leftUTF8(exception_message, {message_length: UInt32}),
-  groupUniqArray(200)(origin), toUInt32(0)
+  groupUniqArray(200)(origin), true, toUInt32(0)
 FROM ci.failures
 INNER JOIN sampled USING (test_id, execution_id)
 WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN (SELECT test_id FROM sampled)
 GROUP BY 2, 3, 4
 UNION ALL
-SELECT 'origins', '', '', '', groupUniqArray(1000)(origin), toUInt32(0)
+SELECT 'origins', '', '', '', groupUniqArray(300)(origin), is_near, toUInt32(0)
 FROM others
-WHERE is_near
+WHERE is_about
+GROUP BY is_near
 UNION ALL
 SELECT
-  'test', toString(failed_test), '', '', CAST([], 'Array(Array(String))'), toUInt32(uniqExact(pull_request))
+  'test', toString(failed_test), '', '', CAST([], 'Array(Array(String))'), false, toUInt32(uniqExact(pull_request))
 FROM ci.commit_runs
 ARRAY JOIN arrayIntersect(failed_tests, {test_ids: Array(UUID)}) AS failed_test
 WHERE repository_id = {repository_id: UUID} AND failed > 0 AND pull_request > 0 AND NOT on_default
