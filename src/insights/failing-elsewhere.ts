@@ -20,9 +20,11 @@ import type { Repository } from '../postgres/repositories.ts';
 
 /** Other pull requests on which a test fails are counted that long before the commit ran, and an hour after. */
 export const PULL_REQUESTS_DAYS = 7;
-/** Failures of other tests whose messages are compared: of one run, and in all. */
-const RUN_SAMPLE = 3;
-const SAMPLE = 300;
+/** Runs, and messages, that are compared at most; beyond, some trouble is not recognised. */
+const ROWS_MAX = 1_000;
+/** Failed executions of a run that are compared: of the asked tests, and of others for their messages. */
+const ASKED_OF_RUN = 100;
+const SAMPLE_OF_RUN = 50;
 const MESSAGE_LENGTH = 200;
 /** Runs of one commit around which others are looked for. */
 const TIMES_MAX = 100;
@@ -35,31 +37,32 @@ const query = asLookUp(
       commit: 'String',
       test_ids: 'Array(UUID)',
       failure_ids: 'Array(UUID)',
-      own: 'Array(UInt32)',
       starts_ms: 'Array(Int64)',
       ends_ms: 'Array(Int64)',
       near_ms: 'Int64',
       far_ms: 'Int64',
       pulls_ms: 'Int64',
-      run_sample: 'UInt32',
-      sample: 'UInt32',
+      asked_of_run: 'UInt32',
+      sample_of_run: 'UInt32',
+      rows: 'UInt32',
       message_length: 'UInt32',
     },
     z.object({
-      kind: z.enum(['group', 'message', 'origins', 'test']),
-      /** Of a failure group or a test. */
+      kind: z.enum(['run', 'group', 'message']),
+      /** Of a failure group, or of the test with a message. */
       id: z.string(),
+      on_default: z.boolean(),
+      pull_request: z.int(),
+      branch: z.string(),
+      base_ref: z.string(),
+      is_near: z.boolean(),
+      is_far: z.boolean(),
+      is_of_week: z.coerce.boolean(),
+      /** Asked ones. */
+      tests: z.array(z.string()),
+      executions: z.array(z.string()),
       type: z.string(),
       message: z.string(),
-      origins: z.array(
-        z
-          .tuple([z.enum(['true', 'false']), z.coerce.number(), z.string(), z.string()])
-          .transform(([onDefault, pullRequest, branch, baseRef]): ChangeRun => {
-            return { isOnDefaultBranch: onDefault === 'true', pullRequest, branch, baseRef };
-          }),
-      ),
-      is_near: z.boolean(),
-      pull_requests: z.int(),
     }),
   ),
 );
@@ -101,11 +104,10 @@ export async function readFailingElsewhere(
   const times = runs.slice(0, TIMES_MAX);
   const asked = {
     ...{ repository_id: id, commit, test_ids: [...testIds], failure_ids: [...failureIds] },
-    own: [...new Set(own.map(({ pullRequest }) => pullRequest))],
     starts_ms: times.map(({ started_ms }) => started_ms),
     ends_ms: times.map(({ ended_ms }) => ended_ms),
     ...{ near_ms: NEARBY_MS, far_ms: SAME_FAILURE_MS, pulls_ms: PULL_REQUESTS_DAYS * DAY_MS },
-    ...{ run_sample: RUN_SAMPLE, sample: SAMPLE, message_length: MESSAGE_LENGTH },
+    ...{ asked_of_run: ASKED_OF_RUN, sample_of_run: SAMPLE_OF_RUN, rows: ROWS_MAX, message_length: MESSAGE_LENGTH },
   };
   let rows: Row[];
   try {
@@ -114,53 +116,67 @@ export async function readFailingElsewhere(
     if (error instanceof StoreUnavailable || error instanceof ReadRefused) return NOTHING_FAILING;
     throw error;
   }
-  const rowsOf = (kind: Row['kind']): Row[] => rows.filter((row) => row.kind === kind);
-  const seen = rows.flatMap(({ origins }) => origins);
-  const compared = [...seen, ...own];
+  const { run: others = [], group: groups = [], message: messages = [] } = Object.groupBy(rows, ({ kind }) => kind);
+  const isPull = own.some(({ pullRequest }) => pullRequest > 0);
+  const seen = others.flatMap((row) => {
+    const change = changeOf(row);
+    // Beside pull requests, a branch without one may be a merge queue that tries the same change.
+    return change.isOnDefaultBranch || change.pullRequest > 0 || !isPull ? [{ row, change }] : [];
+  });
+  const compared = [...seen.map(({ change }) => change), ...own];
   const numbers = compared.flatMap(({ pullRequest }) => (pullRequest > 0 ? [pullRequest] : []));
   const [authors, healthy] = await Promise.all([
     seen.length === 0 || numbers.length === 0
       ? new Map<number, number>()
       : onPostgres(() => authorsOf(db, id, numbers)),
-    areHealthy([...new Set(rowsOf('message').map((row) => row.id))]),
+    areHealthy([...new Set(messages.map((row) => row.id))]),
   ]);
   const originOf = originsAmong(compared, authors, defaultBranch);
   const ownOrigins = new Set(own.map(originOf));
-  const isPull = own.some(({ pullRequest }) => pullRequest > 0);
-  // Beside pull requests, a branch without one may be a merge queue that tries the same change.
-  const witnesses = (all: readonly ChangeRun[]): Set<string> =>
-    new Set(all.filter((run) => run.isOnDefaultBranch || run.pullRequest > 0 || !isPull).map(originOf)).difference(
-      ownOrigins,
-    );
-  const messages = new Map<string, { origins: Set<string>; tests: Set<string> }>();
-  for (const row of rowsOf('message')) {
-    const origins = witnesses(row.origins);
-    if (!healthy.has(row.id) || origins.size === 0) continue;
-    const { origins: others, tests } = messages.get(messageOf(row)) ?? {
-      origins: new Set<string>(),
-      tests: new Set<string>(),
-    };
-    messages.set(messageOf(row), { origins: origins.union(others), tests: new Set([row.id]).union(tests) });
-  }
-  const windowOf = (some: readonly Row[]): Window => ({
-    near: witnesses(some.filter((row) => row.is_near).flatMap(({ origins }) => origins)),
-    far: witnesses(some.flatMap(({ origins }) => origins)),
+  const witnesses = seen
+    .map(({ row, change }) => ({ ...row, origin: originOf(change) }))
+    .filter(({ is_far: isFar, origin }) => isFar && !ownOrigins.has(origin));
+  const byExecution = new Map(witnesses.flatMap((one) => one.executions.map((execution) => [execution, one] as const)));
+  const runsOf = (some: readonly Row[]) =>
+    some.flatMap(({ executions }) => executions.flatMap((execution) => byExecution.get(execution) ?? []));
+  const windowOf = (some: readonly (typeof witnesses)[number][]): Window => ({
+    near: new Set(some.flatMap((one) => (one.is_near ? [one.origin] : []))),
+    far: new Set(some.map(({ origin }) => origin)),
   });
-  const byGroup = Map.groupBy(rowsOf('group'), (row) => row.id);
+  const byGroup = Map.groupBy(groups, (row) => row.id);
+  const byMessage = Map.groupBy(
+    messages.filter((row) => healthy.has(row.id) && runsOf([row]).some((one) => one.is_near)),
+    messageOf,
+  );
   return {
     elsewhere: {
-      origins: windowOf(rowsOf('origins')),
-      groups: new Map([...byGroup].map(([group, some]) => [group, windowOf(some)])),
-      messages,
+      origins: windowOf(witnesses),
+      groups: new Map([...byGroup].map(([group, some]) => [group, windowOf(runsOf(some))])),
+      messages: new Map(
+        [...byMessage].map(([message, some]) => [
+          message,
+          { origins: windowOf(runsOf(some)).near, tests: new Set(some.map((row) => row.id)) },
+        ]),
+      ),
     },
-    pullRequests: new Map([
-      ...testIds.map((test) => [test, 0] as const),
-      ...rowsOf('test').map((row) => [row.id, row.pull_requests] as const),
-    ]),
+    pullRequests: pullRequestsOf(testIds, others, own),
   };
 }
 
-const changeOf = (run: CommitRun): ChangeRun => ({
+/** By test: the pull requests other than these in whose runs of the week it failed. */
+function pullRequestsOf(
+  testIds: readonly string[],
+  rows: readonly Row[],
+  own: readonly ChangeRun[],
+): Map<string, number> {
+  const found = new Map(testIds.map((test) => [test, new Set<number>()]));
+  const known = new Set(own.map(({ pullRequest }) => pullRequest));
+  for (const { is_of_week: isOfWeek, on_default: isOnDefault, pull_request: pull, tests } of rows)
+    if (isOfWeek && !isOnDefault && pull > 0 && !known.has(pull)) for (const test of tests) found.get(test)?.add(pull);
+  return new Map([...found].map(([test, pulls]) => [test, pulls.size]));
+}
+
+const changeOf = (run: Pick<CommitRun, 'on_default' | 'pull_request' | 'branch' | 'base_ref'>): ChangeRun => ({
   isOnDefaultBranch: run.on_default,
   pullRequest: run.pull_request,
   branch: run.branch,
