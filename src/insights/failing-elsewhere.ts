@@ -86,6 +86,8 @@ interface Asked {
   runs: readonly CommitRun[];
   testIds: readonly string[];
   failureIds: readonly string[];
+  /** {@link messageOf} what failed. */
+  messages: ReadonlySet<string>;
 }
 
 /**
@@ -96,7 +98,7 @@ interface Asked {
 export async function readFailingElsewhere(
   { clickhouse, db }: { clickhouse: ClickHouse; db: Database },
   { id, owner, defaultBranch }: Repository,
-  { commit, runs, testIds, failureIds }: Asked,
+  { commit, runs, testIds, failureIds, messages: ownMessages }: Asked,
   areHealthy: (testIds: readonly string[]) => Promise<ReadonlySet<string>>,
   signal?: AbortSignal,
 ): Promise<FailingElsewhere> {
@@ -116,7 +118,14 @@ export async function readFailingElsewhere(
     if (error instanceof StoreUnavailable || error instanceof ReadRefused) return NOTHING_FAILING;
     throw error;
   }
-  const { run: others = [], group: groups = [], message: messages = [] } = Object.groupBy(rows, ({ kind }) => kind);
+  const { run: others = [], group = [], message = [] } = Object.groupBy(rows, ({ kind }) => kind);
+  // The commit itself has failed like that, too.
+  const ofOthers = new Set(others.flatMap(({ executions }) => executions));
+  const isOfOthers = ({ executions }: Row): boolean => executions.some((execution) => ofOthers.has(execution));
+  const groups = group.filter(isOfOthers);
+  const messages = message.filter((row) => isOfOthers(row) && ownMessages.has(messageOf(row)));
+  const pullRequests = pullRequestsOf(testIds, others, own);
+  if (groups.length === 0 && messages.length === 0) return { elsewhere: NOTHING_ELSEWHERE, pullRequests };
   const isPull = own.some(({ pullRequest }) => pullRequest > 0);
   const seen = others.flatMap((row) => {
     const change = changeOf(row);
@@ -159,7 +168,7 @@ export async function readFailingElsewhere(
         ]),
       ),
     },
-    pullRequests: pullRequestsOf(testIds, others, own),
+    pullRequests,
   };
 }
 

@@ -7,7 +7,7 @@ import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
-import { NOTHING_FAILING, readFailingElsewhere } from './failing-elsewhere.ts';
+import { messageOf, NOTHING_FAILING, readFailingElsewhere } from './failing-elsewhere.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { type Found, healthThen, judgeFailures, type LegFailure } from './judge-failures.ts';
 import { mayBeTroubled, placeOf, RunTroubles } from './run-troubles.ts';
@@ -102,6 +102,7 @@ export async function readCommitFailures(
       runs: runs.filter((run) => keys.has(runKey(run))),
       testIds: [...unexplained],
       failureIds: [...new Set(failing.flatMap(({ failures }) => failures.map(({ id }) => id)))],
+      messages: new Set(failing.flatMap(({ failures }) => failures.map(messageOf))),
     },
     async (ids) => {
       const others = await testsOf(ids);
