@@ -39,8 +39,8 @@ export interface Window {
   far: ReadonlySet<string>;
 }
 
-const NOBODY: Window = { near: new Set(), far: new Set() };
-export const NOTHING_ELSEWHERE: Elsewhere = { origins: NOBODY, groups: new Map(), messages: new Map() };
+const NO_ONE: Window = { near: new Set(), far: new Set() };
+export const NOTHING_ELSEWHERE: Elsewhere = { origins: NO_ONE, groups: new Map(), messages: new Map() };
 
 /**
  * - `run`: nearly everything failed in its run.
@@ -89,7 +89,7 @@ export function troublesOf(failures: readonly AskedFailure[], elsewhere: Elsewhe
   for (const { testId, messages } of failures) {
     const seen = messages.map((message) => elsewhere.messages.get(message));
     if (seen.length > 0 && seen.every((one) => isSign(one, elsewhere)))
-      found.set(testId, shownBy('same_message', common(seen.map((one) => one?.origins ?? NOBODY.near))));
+      found.set(testId, shownBy('same_message', common(seen.map((one) => one?.origins ?? NO_ONE.near))));
   }
   for (const [testId, origins] of sameFailures(failures, elsewhere))
     found.set(testId, shownBy('same_failures', origins));
@@ -108,7 +108,7 @@ function sameFailures(
   const same = new Map<string, ReadonlySet<string>>();
   const shared = { near: new Map<string, number>(), far: new Map<string, number>() };
   for (const { testId, groups: own } of failures) {
-    const seen = own.map((group) => groups.get(group) ?? NOBODY);
+    const seen = own.map((group) => groups.get(group) ?? NO_ONE);
     const witnesses = common(seen.map(({ far }) => far));
     if (witnesses.size < ORIGINS_MIN) continue;
     same.set(testId, witnesses);
@@ -139,7 +139,7 @@ const isSign = (
 
 /** A test may have failed in several ways: others must have seen each. */
 const common = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> =>
-  sets.length === 0 ? NOBODY.far : sets.reduce((one, other) => one.intersection(other));
+  sets.length === 0 ? NO_ONE.far : sets.reduce((one, other) => one.intersection(other));
 
 const shownBy = (sign: Trouble['sign'], origins: ReadonlySet<string>): Trouble => ({
   sign,

@@ -25,7 +25,7 @@ const insights = setUpInsights((fixture) =>
       fixture.run(
         [
           ...['shared', ...NETWORK].map((name) => passing(name, hoursAgo)),
-          isBroken(hoursAgo) ? failing('mended', hoursAgo, 'no such table') : passing('mended', hoursAgo),
+          isBroken(hoursAgo) ? failing('orders', hoursAgo, 'no such table') : passing('orders', hoursAgo),
           ...beside(hoursAgo),
         ],
         { commit: `m${hoursAgo}` },
@@ -38,7 +38,7 @@ const insights = setUpInsights((fixture) =>
       fixture.run(
         [
           ...NETWORK.map((name) => failing(name, 45, 'connection refused')),
-          failing('mended', 45, 'no such table'),
+          failing('orders', 45, 'no such table'),
           ...(number === 7 ? [failing('shared', 45, 'total is NaN')] : []),
           ...beside(45),
         ],

@@ -28,7 +28,7 @@ test('pull requests have one origin if, and only if, they are built on the same 
   );
 });
 
-test('an author has one origin, and the default branch is nobody else', () => {
+test('an author has one origin, and the default branch has another', () => {
   fc.assert(
     fc.property(stacks, (runs) => {
       const originOf = originsAmong(runs, new Map(runs.map(({ pullRequest }) => [pullRequest, 7])), 'main');

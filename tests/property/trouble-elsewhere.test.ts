@@ -77,7 +77,7 @@ test('one other change that fails alike explains nothing: it may be based on thi
   );
 });
 
-test('a message that nobody else has stays the doing of the change, whatever else others show', () => {
+test('a message that no one else has stays the doing of the change, whatever else others show', () => {
   fc.assert(
     fc.property(failures, around, (all, elsewhere) => {
       const own = { testId: 'own', groups: ['own/unseen'], messages: ['unseen'], hasPassedAgain: false };
@@ -86,7 +86,7 @@ test('a message that nobody else has stays the doing of the change, whatever els
   );
 });
 
-test('a few tests that fail on many pull requests, each in a way of its own, stay the doing of the change', () => {
+test('a few tests that fail on many pull requests, each in its own way, stay the doing of the change', () => {
   fc.assert(
     fc.property(failures, around, (all, elsewhere) => {
       const few = withoutReruns(all).slice(0, 4);

@@ -111,10 +111,10 @@ const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => 
 };
 
 function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, knowsAuthors: boolean): Elsewhere {
-  const nobody = () => ({ near: new Set<string>(), far: new Set<string>() });
-  const groups = new Map<string, ReturnType<typeof nobody>>();
+  const noOne = () => ({ near: new Set<string>(), far: new Set<string>() });
+  const groups = new Map<string, ReturnType<typeof noOne>>();
   const messages = new Map<string, { origins: Set<string>; tests: Set<string> }>();
-  const origins = nobody();
+  const origins = noOne();
   const own = originOf(asked, knowsAuthors);
   for (const run of runs) {
     const origin = originOf(run, knowsAuthors);
@@ -124,7 +124,7 @@ function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, k
     origins.far.add(origin);
     if (isNear) origins.near.add(origin);
     for (const [i, [test, { message }]] of [...run.troubles].entries()) {
-      const seen = groups.get(`${test}/${message}`) ?? nobody();
+      const seen = groups.get(`${test}/${message}`) ?? noOne();
       groups.set(`${test}/${message}`, seen);
       seen.far.add(origin);
       if (isNear) seen.near.add(origin);
