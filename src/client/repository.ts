@@ -82,6 +82,13 @@ const commitFailureSchema = z.object({
     health_status: z.string().nullable(),
     default_branch_failures: z.number(),
     default_branch_last_failure_at: z.string().nullable(),
+    health_began_at: z.string().nullish(),
+    health_ended_at: z.string().nullish(),
+    failing_pull_requests: z.number().nullish(),
+    trouble: z
+      .object({ sign: z.string(), other_changes: z.number(), on_default_branch: z.boolean() })
+      .nullish()
+      .catch(null),
     run_failed: z.number(),
     run_passed: z.number(),
   }),

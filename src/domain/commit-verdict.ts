@@ -1,16 +1,17 @@
 /**
  * Says what a failed test means for its commit: is the commit the cause, or something that was there before?
- * Pure. Whatever is not explained by the default branch as it is now counts as new, so a doubt never excuses a failure.
+ * Pure. Whatever is not explained by what the default branch was when it failed, or by trouble, counts as new, so a doubt
+ * never excuses a failure.
  */
 import type { Health } from './status.ts';
 
 /**
  * - `new`: a failure group of the test that the default branch had not shown before it failed on this commit, or one that
- *   it showed, but the test is healthy there now: a fault that was fixed has come back.
- * - `broken`, `known_flaky`: the default branch had failed in the same way before, and the test is broken or flaky there.
+ *   it showed, but the test was healthy there: a fault that was fixed has come back.
+ * - `broken`, `known_flaky`: the default branch had failed in the same way before, and the test was broken or flaky there.
  * - `quarantined`: a quarantine covers the failure.
- * - `infrastructure`: it passed on the default branch, and so much failed in the run at once that the infrastructure is the
- *   likelier cause.
+ * - `infrastructure`: it passed on the default branch, and trouble is the likelier cause: so much failed in the run at once,
+ *   or the same failed for others at the time, or nothing of it when the job ran again.
  *
  * In the order in which a list shows them: what needs attention comes first.
  */
@@ -21,8 +22,8 @@ export type CommitVerdict = (typeof COMMIT_VERDICTS)[number];
 export interface FailedOnCommit {
   /** A quarantine covers the failure. */
   isQuarantined: boolean;
-  /** It failed only in troubled runs. */
-  isInTroubledRun: boolean;
+  /** Trouble explains each of its failures. */
+  isTroubled: boolean;
   /** In retained runs of the default branch. What has never passed may fail in any run. */
   hasPassedOnDefault: boolean;
   /**
@@ -30,21 +31,23 @@ export interface FailedOnCommit {
    * never). Milliseconds since the epoch.
    */
   groups: readonly { firstHereAt: number; firstOnDefaultAt: number | null }[];
-  /** On the default branch now; null for a test that never ran there. */
+  /** On the default branch when it failed (health-at.ts); null for a test that never ran there. */
   health: Health | null;
 }
 
 export function commitVerdict({
   isQuarantined,
-  isInTroubledRun,
+  isTroubled,
   hasPassedOnDefault,
   groups,
   health,
 }: FailedOnCommit): CommitVerdict {
   if (isQuarantined) return 'quarantined';
-  if (isInTroubledRun && hasPassedOnDefault) return 'infrastructure';
-  if (groups.length === 0 || groups.some(isNewGroup)) return 'new';
-  if (health === 'broken') return 'broken';
+  const isNew = groups.length === 0 || groups.some(isNewGroup);
+  // What the default branch shows in the same way is its fault, whatever else fails in the run.
+  if (health === 'broken' && !isNew) return 'broken';
+  if (isTroubled && hasPassedOnDefault) return 'infrastructure';
+  if (isNew) return 'new';
   return health === 'flaky' ? 'known_flaky' : 'new';
 }
 
@@ -69,8 +72,9 @@ export interface FailedRun {
 }
 
 /**
- * Whether a run off the default branch is troubled. Only if nearly everything failed in it that is healthy on the default
- * branch: a change may well break a third of the tests, which on the default branch would be trouble.
+ * Whether a run off the default branch is troubled, from what failed in it alone. Only if nearly everything failed in it that is healthy on the default
+ * branch: a change may well break a third of the tests, which on the default branch would be trouble. Other
+ * runs may tell more (trouble-elsewhere.ts).
  */
 export const isTroubledOffDefault = ({ passed, failedHealthy, healthyTests }: FailedRun): boolean =>
   healthyTests >= OUTAGE_TESTS_MIN && failedHealthy >= OUTAGE_SHARE_MIN * (failedHealthy + passed);

@@ -7,6 +7,7 @@ import { totalsOf } from '../domain/failure-group.ts';
 import { UINT32_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
+import { TROUBLE_SIGNS } from '../domain/trouble-elsewhere.ts';
 import { type FailsWith, failsWithSchema } from '../explain/fails-with-schema.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
@@ -20,6 +21,7 @@ import {
 } from '../http/parameters.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
+import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
@@ -41,14 +43,41 @@ const count = (description: string, example: number) => z.int().meta({ descripti
 const evidenceSchema = z.object({
   health_status: z.enum(HEALTHS).nullable().meta({
     description:
-      'Of the test on the default branch now, in this pipeline and CI job if it runs there; null: it never ran',
+      'Of the test on the default branch when it failed here, in this pipeline and CI job if it runs there; null: it never ran',
     example: 'healthy',
+  }),
+  health_began_at: common.dateTimeOut.nullable().meta({
+    description: 'When the test first failed on the default branch of the time that it was flaky or broken there',
+    example: null,
+  }),
+  health_ended_at: common.dateTimeOut.nullable().meta({
+    description: 'When it was healthy there again; null: it was healthy, or still is not',
+    example: null,
   }),
   default_branch_failures: count('Failures of this group that are stored for the default branch', 0),
   default_branch_first_failure_at: common.dateTimeOut.nullable().meta({ example: null }),
   default_branch_last_failure_at: common.dateTimeOut.nullable().meta({ example: null }),
   commit_failures: count('How often the test failed on this commit, in this pipeline and CI job', 1),
   commit_passes: count('How often it passed there, such as when the job ran again', 0),
+  failing_pull_requests: z
+    .int()
+    .nullable()
+    .meta({
+      description: `Other pull requests on which the test failed too, in the ${PULL_REQUESTS_DAYS} days before this commit ran and the hour after; null if something else explains the failure, or that cannot be read now`,
+      example: 0,
+    }),
+  trouble: z
+    .object({
+      sign: z.enum(TROUBLE_SIGNS).meta({
+        description:
+          '`run`: nearly everything failed in its run. `same_failures`: it failed in the same way for others within 12 hours, as did other tests of the run. `same_message`: tests of others failed with the same message within the hour. `rerun`: nearly all that failed in the run passed when the job ran again.',
+        example: 'same_failures',
+      }),
+      other_changes: count('Other changes that show it; pull requests of one author are one', 3),
+      on_default_branch: z.boolean().meta({ description: 'Whether the default branch shows it, too', example: false }),
+    })
+    .nullable()
+    .meta({ description: 'Why the infrastructure is the likelier cause; null for other verdicts', example: null }),
   run_failed: count('Failed executions of the run', 1),
   run_passed: count('Passed executions of the run', 211),
   quarantine_id: z.guid().nullable().meta({ description: 'The quarantine that covers the failure', example: null }),
@@ -83,7 +112,10 @@ const failureSchema = z
         z.object({
           axes: common.axesOut,
           verdict: z.enum(COMMIT_VERDICTS).meta({ example: 'new' }),
-          health_status: z.enum(HEALTHS).nullable().meta({ description: 'On the default branch', example: 'healthy' }),
+          health_status: z
+            .enum(HEALTHS)
+            .nullable()
+            .meta({ description: 'On the default branch when it failed here', example: 'healthy' }),
           failures: z.int().meta({ example: 1 }),
           passes: z.int().meta({ example: 0 }),
           job_url: z.string().nullable().meta({ example: 'https://ci.example.com/runs/1001' }),
@@ -129,7 +161,7 @@ export function mountCommitFailures(
     tag: common.TAG,
     summary: 'List the failed tests of a commit with a verdict on each',
     description:
-      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or is healthy now), `broken` or `known_flaky` (it is so on the default branch, and failed in the same way there before), `infrastructure` (the test had passed before, and so much failed in the run that the run is the likelier cause), `quarantined`. New failures come first.',
+      'Says of each test that failed on a commit, on any branch, whether the commit is the likely cause: `new` (the default branch had not failed like this before, or the test was healthy there), `broken` or `known_flaky` (it was so on the default branch when it failed here, and had failed in the same way there before), `infrastructure` (the test had passed before, and trouble is the likelier cause: nearly everything failed in the run, or others met the same failures or messages at the time, or nearly all passed when the job ran again; `evidence.trouble` says which), `quarantined`. A verdict does not change when the default branch is fixed. New failures come first.',
     access: 'read',
     params: common.commitPath,
     query: {
@@ -191,8 +223,10 @@ export function mountCommitFailures(
   });
 }
 
+const momentOf = (ms: number | null | undefined): string | null => (ms == null ? null : formatMoment(ms));
+
 function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.input<typeof failureSchema> {
-  const { run, shown, known } = failure;
+  const { run, shown, known, trouble } = failure;
   return {
     verdict: failure.verdict,
     test_id: failure.testId,
@@ -211,12 +245,20 @@ function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.inp
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
     evidence: {
-      health_status: failure.health,
+      health_status: failure.episode?.health ?? null,
+      health_began_at: momentOf(failure.episode?.beganAt),
+      health_ended_at: momentOf(failure.episode?.endedAt),
       default_branch_failures: known ? totalsOf(known).failures : 0,
       default_branch_first_failure_at: known ? formatMoment(totalsOf(known).firstAt) : null,
       default_branch_last_failure_at: known ? formatMoment(known.newest.failedAt) : null,
       commit_failures: failure.failures,
       commit_passes: failure.passes,
+      failing_pull_requests: failure.failingPullRequests,
+      trouble: trouble && {
+        sign: trouble.sign,
+        other_changes: trouble.changes,
+        on_default_branch: trouble.isOnDefaultBranch,
+      },
       run_failed: run.failed,
       run_passed: run.passed,
       quarantine_id: failure.quarantine?.id ?? null,
@@ -224,7 +266,7 @@ function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.inp
     legs: failure.legs.slice(0, LEGS_MAX).map((leg) => ({
       axes: axesOf(leg.axes),
       verdict: leg.verdict,
-      health_status: leg.health,
+      health_status: leg.episode?.health ?? null,
       failures: leg.failures,
       passes: leg.passes,
       job_url: leg.run.job_url || null,

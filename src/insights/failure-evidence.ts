@@ -1,9 +1,11 @@
 /**
- * Looks up the evidence about failures of a commit: the groups that the default branch has shown, and open quarantines.
+ * Looks up the evidence about failures of a commit: the groups that the default branch has shown, when the
+ * health of tests changed there, and open quarantines.
  * Look-ups at the same time share a statement.
  */
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
+import { readHealthSteps, type StoredStep } from '../postgres/health-steps.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -20,6 +22,7 @@ export const groupKey = ({ testId, failureId }: GroupName): string => `${testId}
 export class FailureEvidence {
   readonly #groups: RepositoryBatches<GroupName, FailureGroupRecord>;
   readonly #quarantines: RepositoryBatches<string, Quarantine[]>;
+  readonly #steps: RepositoryBatches<string, StoredStep[]>;
 
   constructor(db: Database, quarantines: QuarantineStore) {
     this.#groups = new RepositoryBatches(({ id }) => async (take) => {
@@ -32,6 +35,7 @@ export class FailureEvidence {
     this.#quarantines = RepositoryBatches.byKey(async (id, testIds) =>
       Map.groupBy(await quarantines.ofTests(id, testIds), ({ testId }) => testId),
     );
+    this.#steps = RepositoryBatches.byKey((id, testIds) => onPostgres(() => readHealthSteps(db, id, testIds)));
   }
 
   /** Groups, of those asked, that the default branch has shown, by {@link groupKey}. */
@@ -44,6 +48,12 @@ export class FailureEvidence {
   /** The open quarantines of some tests, by test. */
   async quarantinesOf(repository: Repository, testIds: readonly string[]): Promise<Map<string, Quarantine[]>> {
     const found = await Promise.all(testIds.map((testId) => this.#quarantines.get(repository, testId)));
+    return new Map(testIds.flatMap((testId, i) => (found[i] ? [[testId, found[i]]] : [])));
+  }
+
+  /** When the health of some tests changed, by test; nothing of those whose health never did. */
+  async stepsOf(repository: Repository, testIds: readonly string[]): Promise<Map<string, StoredStep[]>> {
+    const found = await Promise.all(testIds.map((testId) => this.#steps.get(repository, testId)));
     return new Map(testIds.flatMap((testId, i) => (found[i] ? [[testId, found[i]]] : [])));
   }
 }

@@ -20,6 +20,19 @@ export async function findPullRequest(
   return row;
 }
 
+/** The accounts of the authors of some pull requests, by number; nothing of those that no webhook has named. */
+export async function authorsOf(
+  db: Database,
+  repositoryId: string,
+  numbers: readonly number[],
+): Promise<Map<number, number>> {
+  const rows = await db
+    .select({ number: pullRequests.number, authorId: pullRequests.authorId })
+    .from(pullRequests)
+    .where(and(eq(pullRequests.repositoryId, repositoryId), inArray(pullRequests.number, [...new Set(numbers)])));
+  return new Map(rows.flatMap(({ number, authorId }) => (authorId === null ? [] : [[number, authorId] as const])));
+}
+
 /** Keeps the latest version of each pull request, in whatever order versions arrive. */
 export async function keepPullRequests(tx: Executor, versions: readonly PullRequest[]): Promise<void> {
   // One statement cannot change a row twice, and all processes must lock rows in the same order.

@@ -164,7 +164,7 @@ test('the command that why prints quarantines it only there, so only that leg of
   const well = await gated(WELL, 'pull');
   expect(well.lines).toContain(`  new             ${NAME}`);
   expect(well.stdout).toMatch(
-    /it failed like this on the default branch, last on [\d-]+, but is healthy there now in this leg\n/,
+    /it failed like this on the default branch, last on [\d-]+, but was healthy there in this leg\n/,
   );
   expect(well.stdout).toContain('fails mostly with os=windows and python=3.13: elsewhere 1 of ');
   expect(well.code).toBe(1);

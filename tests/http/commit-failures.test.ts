@@ -107,7 +107,7 @@ test('commits that are asked for at the same time get the answers that each gets
 });
 
 describe('verdicts', () => {
-  test('on a pull request, only what the default branch shows now and showed before is excused', async () => {
+  test('on a pull request, only what the default branch showed then, and before, is excused', async () => {
     expect(await verdictsOf('pr1')).toEqual({
       flaky: 'known_flaky',
       broken: 'broken',
@@ -234,6 +234,10 @@ describe('a failure', () => {
         default_branch_last_failure_at: iso(at(80)),
         commit_failures: 1,
         commit_passes: 0,
+        failing_pull_requests: null,
+        trouble: null,
+        health_began_at: '2026-11-18T15:00:00.000Z',
+        health_ended_at: null,
         run_failed: 4,
         run_passed: 1,
         quarantine_id: null,

@@ -8,12 +8,14 @@ const moment = fc.integer({ min: 0, max: 20 });
 const group = fc.record({ firstHereAt: moment, firstOnDefaultAt: fc.option(moment) });
 const failed: fc.Arbitrary<FailedOnCommit> = fc.record({
   isQuarantined: fc.boolean(),
-  isInTroubledRun: fc.boolean(),
+  isTroubled: fc.boolean(),
   hasPassedOnDefault: fc.boolean(),
   groups: fc.array(group, { maxLength: 3 }),
   health: fc.option(fc.constantFrom(...HEALTHS)),
 });
-const isInfrastructure = (one: FailedOnCommit): boolean => one.isInTroubledRun && one.hasPassedOnDefault;
+const isMains = (one: FailedOnCommit): boolean =>
+  one.health === 'broken' && one.groups.length > 0 && !one.groups.some(isNewGroup);
+const isInfrastructure = (one: FailedOnCommit): boolean => one.isTroubled && one.hasPassedOnDefault && !isMains(one);
 const excused = (one: FailedOnCommit): boolean => one.isQuarantined || isInfrastructure(one);
 const hold = (property: (one: FailedOnCommit) => void): void =>
   fc.assert(fc.property(failed, property), { numRuns: 500 });
@@ -31,11 +33,17 @@ test('a test that is healthy on the default branch, or never ran there, is no ex
   });
 });
 
-test('only a quarantine makes a failure quarantined, and only a troubled run makes one infrastructure of a test that had passed', () => {
+test('only a quarantine makes a failure quarantined, and only trouble makes one infrastructure of a test that had passed', () => {
   hold((one) => {
     expect(commitVerdict(one) === 'quarantined').toBe(one.isQuarantined);
     expect(commitVerdict(one) === 'infrastructure').toBe(isInfrastructure(one) && !one.isQuarantined);
     expect(COMMIT_VERDICTS).toContain(commitVerdict(one));
+  });
+});
+
+test('a fault of the default branch is told as that, also in a troubled run', () => {
+  hold((one) => {
+    if (isMains(one) && !one.isQuarantined) expect(commitVerdict(one)).toBe('broken');
   });
 });
 
@@ -56,7 +64,8 @@ test('the order of the groups does not matter, and another new group never excus
     fc.property(failed, moment, (one, firstHereAt) => {
       expect(commitVerdict({ ...one, groups: one.groups.toReversed() })).toBe(commitVerdict(one));
       const more = commitVerdict({ ...one, groups: [...one.groups, { firstHereAt, firstOnDefaultAt: null }] });
-      expect(more).toBe(excused(one) ? commitVerdict(one) : 'new');
+      const isExplained = one.isTroubled && one.hasPassedOnDefault;
+      expect(more).toBe(one.isQuarantined ? 'quarantined' : isExplained ? 'infrastructure' : 'new');
     }),
   );
 });

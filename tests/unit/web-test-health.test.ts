@@ -128,10 +128,13 @@ describe('whatever the figures, the sentences', () => {
         const text = evidenceInWords({
           ...{ commit_failures: failures, commit_passes: passes, health_status: health },
           default_branch_failures: health === null ? 0 : before,
+          ...{ failing_pull_requests: passes, health_began_at: null, health_ended_at: null, trouble: null },
         });
+        expect(text.includes('Also fails on 1 other pull request.')).toBe(passes === 1);
+        expect(text.includes('Also fails')).toBe(passes > 0);
         expect(text).toContain(`Failed ${failures}× and passed ${passes}× here`);
         expect(text.includes('never run')).toBe(health === null);
-        expect(text.includes('healthy now')).toBe(health === 'healthy' && before > 0);
+        expect(text.includes('healthy then')).toBe(health === 'healthy' && before > 0);
         const effect = effectInWords({ failed_executions: failures, red_runs: passes, spared_runs: before });
         expect(effect.includes('nothing')).toBe(failures === 0);
         if (passes === 1) expect(effect).not.toContain('1 red runs');
@@ -145,11 +148,34 @@ describe('whatever the figures, the sentences', () => {
       commit_passes: 0,
       default_branch_failures: 7,
       health_status: 'healthy',
+      ...{ failing_pull_requests: null, health_began_at: null, health_ended_at: null, trouble: null },
     } as const;
-    expect(evidenceInWords(evidence)).toEndWith('7× on the default branch, where the test is healthy now.');
+    expect(evidenceInWords(evidence)).toEndWith('7× on the default branch, where the test was healthy then.');
     expect(evidenceInWords(evidence, { os: 'linux', python: '3.12' })).toEndWith(
-      'where the test is healthy now in os=linux, python=3.12.',
+      'where the test was healthy then in os=linux, python=3.12.',
     );
+  });
+
+  test('of a failure on a commit say how long the default branch was broken, and what shows trouble', () => {
+    const evidence = {
+      ...{ commit_failures: 1, commit_passes: 0, default_branch_failures: 7 },
+      health_status: 'broken',
+      ...{
+        failing_pull_requests: 14,
+        health_began_at: '2026-03-02T08:00:00.000Z',
+        health_ended_at: null,
+        trouble: null,
+      },
+    } as const;
+    expect(evidenceInWords(evidence)).toMatch(/7× on the default branch, where it is broken since .*2\b.*14 other/);
+    const fixed = { ...evidence, health_ended_at: '2026-03-04T08:00:00.000Z' };
+    expect(evidenceInWords(fixed)).toMatch(/where it was broken from .*2\b.* to .*4\b/);
+    const trouble = { sign: 'same_failures', other_changes: 3, on_default_branch: true } as const;
+    expect(evidenceInWords({ ...evidence, trouble })).toContain(
+      'The same tests failed alike on 3 other changes and the default branch at the time.',
+    );
+    const rerun = { sign: 'rerun', other_changes: 0, on_default_branch: false } as const;
+    expect(evidenceInWords({ ...evidence, trouble: rerun })).toContain('passed when the job ran again.');
   });
 
   test('of a reason tell passes that there were, and no change that is not known', () => {

@@ -20,12 +20,12 @@ type Verdict = Failure['verdict'];
 const VERDICTS: Record<Verdict, { title: string; meaning: string; colour: string }> = {
   new: {
     title: 'New',
-    meaning: 'The default branch does not fail like this now: look at these first.',
+    meaning: 'The default branch did not fail like this then: look at these first.',
     colour: 'bg-broken-soft text-broken',
   },
   broken: {
     title: 'Broken on the default branch',
-    meaning: 'They fail in the same way without this commit.',
+    meaning: 'They failed in the same way without this commit.',
     colour: 'bg-raised text-ink',
   },
   known_flaky: {
@@ -35,7 +35,8 @@ const VERDICTS: Record<Verdict, { title: string; meaning: string; colour: string
   },
   infrastructure: {
     title: 'Infrastructure',
-    meaning: 'Something that hit their runs as a whole explains them, so they say nothing about the tests.',
+    meaning:
+      'Trouble that hit their runs, or those of others as well, explains them, so they say nothing about the tests.',
     colour: 'bg-raised text-ink',
   },
   quarantined: {
