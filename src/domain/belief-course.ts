@@ -92,7 +92,7 @@ export class BeliefCourse {
   }
 
   contradict({ at, failure }: Contradiction, trouble: RunTrouble): void {
-    this.#moveTo(foldContradiction(this.belief, failure, trouble), at, failure, true);
+    this.#moveTo(foldContradiction(this.belief, failure, trouble, at.finishedAt), at, failure, true);
   }
 
   #moveTo(next: Belief, at: Position, failure: WeighedPlace | undefined, isContradiction = false): void {

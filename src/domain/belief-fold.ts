@@ -15,8 +15,9 @@ import {
   isSurelyHealthy,
   statusAfter,
   type WeighedPlace,
+  weightsOf,
 } from './belief.ts';
-import { afterPasses, BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, sum } from './belief-weights.ts';
+import { BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, ratesBefore, sum } from './belief-weights.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import { DAY_MS, HOUR_MS } from './time.ts';
 
@@ -61,7 +62,7 @@ export type Cause = (typeof CAUSES)[number];
  * breaks on a new commit, the commit did it; on a commit that had passed, it was broken from outside.
  */
 export function causeOf(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Cause {
-  const weights = afterPasses(belief.weights, belief.passes);
+  const weights = weightsOf(belief);
   const isRetry = execution.result === 'retried';
   const { breaks, healthyFails } = isRetry
     ? { breaks: 0, healthyFails: trouble.healthyFails }
@@ -80,9 +81,9 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
 export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Cause, 'commit' | 'outside'> =>
   isNewCommit(belief, execution) ? 'commit' : 'outside';
 
-/** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
-export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+/** The belief after one commit of a pull request both passed and failed, by that moment. It says nothing about broken. */
+export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble, at: number): Belief {
+  const weights = [...weightsOf(belief)];
   for (let i = 0; i < BROKEN; i++) {
     const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
     weights[i] = (weights[i] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
@@ -95,8 +96,8 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
   const isOwn = trouble.healthyFails < rateOf(weights);
   return withStatus({
     ...belief,
+    ...weighedAt(belief, at),
     weights: normalised(weights),
-    passes: 0,
     wasSure: isSurelyHealthy(belief),
     evidence: isOwn ? withEvidence(belief.evidence, failure, true) : belief.evidence,
   });
@@ -105,12 +106,14 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const isContradiction = isFailingCommit(belief, execution);
   if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {
-    const passed = ended({ ...belief, passes: belief.passes + 1, commit: execution.commit });
+    const passes = belief.passes + 1;
+    const seenAt = belief.trouble.at === 0 ? 0 : execution.finishedAt;
+    const passed = ended({ ...belief, passes, seenAt, commit: execution.commit });
     // Only a flaky test can change by passing.
     return belief.status === 'healthy' ? passed : withStatus(passed);
   }
   const isNew = isNewCommit(belief, execution);
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const weights = [...weightsOf(belief)];
   let { fixedShare } = belief;
   if (isContradiction && belief.commit !== execution.commit) {
     // It was not the commit that broke the test.
@@ -121,18 +124,33 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   }
   const broken = weights[BROKEN] ?? 0;
   const fixed = broken * (isNew && !isContradiction ? FIXED_BY_COMMIT : FIXED_FROM_OUTSIDE);
+  // It is as flaky again as it was before the break. Of a row that is longer than what is kept, that is not known any more.
+  const rates = belief.streak.length < EVIDENCE_KEPT ? ratesBefore(weights, belief.streak.length) : RATE_SHARES;
   const back = fixed * (1 - belief.brokenFromFlaky);
   const healthy = (weights[0] ?? 0) + back;
   fixedShare = healthy === 0 ? 0 : ((weights[0] ?? 0) * fixedShare + back) / healthy;
   weights[0] = healthy;
   for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = ((weights[i + 1] ?? 0) + fixed * belief.brokenFromFlaky * (RATE_SHARES[i] ?? 0)) * (1 - rate);
+    weights[i + 1] = ((weights[i + 1] ?? 0) + fixed * belief.brokenFromFlaky * (rates[i] ?? 0)) * (1 - rate);
   weights[BROKEN] = (broken - fixed) * (1 - BROKEN_FAILS);
   const normal = normalised(weights);
   if ((normal[BROKEN] ?? 0) < BROKEN_FOLLOWED) normal[BROKEN] = 0;
   const { commit } = execution;
-  return withStatus(ended({ ...belief, weights: normalised(normal), passes: 0, fixedShare, commit }));
+  const weighed = belief.trouble.at === 0 ? { passes: 0 } : weighedAt(belief, execution.finishedAt);
+  const passed = ended({ ...belief, commit });
+  return withStatus({ ...passed, ...weighed, weights: normalised(normal), fixedShare });
 }
+
+/** How likely the trouble of the last failure lasts. */
+const troubleAt = ({ trouble }: Belief, now: number): number =>
+  trouble.share * Math.exp(Math.min(0, trouble.at - now) / TROUBLE_LASTS_MS);
+
+/** What is kept of the time when something is weighed. */
+const weighedAt = (belief: Belief, now: number): Pick<Belief, 'passes' | 'trouble' | 'seenAt'> => ({
+  passes: 0,
+  trouble: { at: now, share: troubleAt(belief, now) },
+  seenAt: now,
+});
 
 /** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
 function oddsOf(
@@ -141,8 +159,7 @@ function oddsOf(
   trouble: RunTrouble,
 ): { breaks: number; healthyFails: number } {
   const isNew = isNewCommit(belief, execution);
-  const again =
-    trouble.isShared * belief.trouble.share * Math.exp((belief.trouble.at - execution.finishedAt) / TROUBLE_LASTS_MS);
+  const again = trouble.isShared * troubleAt(belief, execution.finishedAt);
   return {
     breaks: trouble.anyBreaks * (isNew ? 1 : OUTSIDE_SHARE) + trouble.breaks * (isNew ? 1 : 0.1),
     healthyFails: trouble.healthyFails + (1 - trouble.healthyFails) * again,
@@ -150,7 +167,7 @@ function oddsOf(
 }
 
 function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const weights = [...weightsOf(belief)];
   const { breaks, healthyFails } = oddsOf(belief, execution, trouble);
   const flakyBefore = flakyOf(weights);
   const healthyBefore = weights[0] ?? 0;
@@ -177,6 +194,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
     wasSure: isSurelyHealthy(belief),
     commit: execution.commit,
     failingCommits: withCommit(belief, execution),
+    seenAt: execution.finishedAt,
     trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
     evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
     streak,
@@ -185,7 +203,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
 
 /** A failure and a pass on one commit, at once. */
 function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const weights = [...weightsOf(belief)];
   weights[0] = (weights[0] ?? 0) * trouble.healthyFails;
   for (const [i, rate] of FLAKY_RATES.entries())
     weights[i + 1] = (weights[i + 1] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
@@ -195,8 +213,8 @@ function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTro
   const passed = ended({ ...belief, commit: execution.commit });
   return withStatus({
     ...passed,
+    ...weighedAt(belief, execution.finishedAt),
     weights: after,
-    passes: 0,
     wasSure: isSurelyHealthy(belief),
     evidence: isOwn ? withEvidence(passed.evidence, execution) : passed.evidence,
   });

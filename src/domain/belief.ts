@@ -52,8 +52,13 @@ export interface Belief {
   commit: string;
   /** Commits with a failure, newest last. */
   failingCommits: readonly { commit: string; at: number }[];
-  /** The last failure, and how likely its run explains it if the test is healthy. */
+  /**
+   * When the weights were last weighed, 0 while it has only passed; and how likely trouble of the run explains the last
+   * failure if the test is healthy, and lasted until then.
+   */
   trouble: { at: number; share: number };
+  /** When the last execution finished; 0 while it has only passed. */
+  seenAt: number;
   status: Health;
   /** Whether it was flaky before it broke. */
   wasFlaky: boolean;
@@ -73,6 +78,7 @@ export const newBelief = (): Belief => ({
   commit: '',
   failingCommits: [],
   trouble: { at: 0, share: 0 },
+  seenAt: 0,
   status: 'healthy',
   wasFlaky: false,
   wasSure: false,
@@ -98,8 +104,12 @@ export interface Probabilities {
   flakyRate: number;
 }
 
+/** The weights, with the passes since. Of a test that has only passed, no one knows when it first did. */
+export const weightsOf = ({ weights, passes, trouble, seenAt }: Belief): readonly number[] =>
+  afterPasses(weights, passes, trouble.at === 0 ? undefined : Math.max(0, seenAt - trouble.at));
+
 export function probabilitiesOf(belief: Belief): Probabilities {
-  const weights = afterPasses(belief.weights, belief.passes);
+  const weights = weightsOf(belief);
   const flaky = flakyOf(weights);
   return { healthy: weights[0] ?? 0, flaky, broken: weights[BROKEN] ?? 0, flakyRate: rateOf(weights) };
 }

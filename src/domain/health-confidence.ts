@@ -97,13 +97,15 @@ const PASSES_MAX = 10_000;
 /**
  * How many clean passes in a row, each on a new commit, make a test surely healthy; 0 if it is. Null: more than
  * {@link PASSES_MAX}.
+ *
+ * @param pace when the last execution finished, and how long it takes from one to the next; in milliseconds.
  */
-export function passesUntilHealthy(belief: Belief, finishedAt: number): number | null {
+export function passesUntilHealthy(belief: Belief, pace: { finishedAt: number; every: number }): number | null {
   let after = belief;
   for (let passes = 0; passes <= PASSES_MAX; passes++) {
     if (isSurelyHealthy(after)) return passes;
-    const commit = `\0${passes}`;
-    after = foldBelief(after, { executionId: '', result: 'passed', finishedAt, commit });
+    const finishedAt = pace.finishedAt + (passes + 1) * pace.every;
+    after = foldBelief(after, { executionId: '', result: 'passed', finishedAt, commit: `\0${passes}` });
   }
   return null;
 }

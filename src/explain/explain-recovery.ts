@@ -42,10 +42,13 @@ export function explainRecovery(
 
 function recovering(identity: IdentityExplanation, quarantinedAt: number): RecoveringIdentity {
   const { health, executions: all } = identity;
-  const cleanPasses = all.filter((one) => one.finishedAt > quarantinedAt && !isTrouble(one)).length;
+  const cleanPasses = all.filter(
+    (one) => one.finishedAt > quarantinedAt && one.status !== 'skipped' && !isTrouble(one),
+  ).length;
+  // Less than none if it has been surely healthy for some passes.
   const left = identity.cleanPassesNeeded === null ? null : identity.cleanPassesNeeded - identity.cleanPasses;
   return {
     ...{ ...identityOf(identity), health, cleanPasses },
-    cleanPassesNeeded: left === null ? null : cleanPasses + left,
+    cleanPassesNeeded: left === null ? null : Math.max(0, cleanPasses + left),
   };
 }

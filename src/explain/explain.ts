@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { BeliefAt } from '../domain/belief.ts';
-import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
+import { isSurelyHealthy, newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
 import type { Cause } from '../domain/belief-fold.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
@@ -15,6 +15,7 @@ import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../
 import { troubleFor } from '../domain/judge-runs.ts';
 import type { Health } from '../domain/status.ts';
 import { identityKey, identityOf } from '../domain/test-identity.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
 import { executionColumns, executionOf, type IdentifiedExecution } from '../evaluation/executions.ts';
 import { type IdentityState, recentIdentities } from '../evaluation/quarantines.ts';
@@ -38,6 +39,8 @@ export interface ExplainedExecution extends IdentifiedExecution {
  * which the process answers nothing else.
  */
 export const EXECUTIONS_MAX = 10_000;
+/** How often a test will run follows from so many. */
+const PACE_EXECUTIONS = 100;
 
 /** A change of health. */
 interface Step {
@@ -212,6 +215,8 @@ function explainIdentity(
   const explainedPulls: ExplainedContradiction[] = [];
   const steps: Step[] = [];
   let cleanPasses = 0;
+  /** With how many of them it became surely healthy, if it is. */
+  let sureAfter: number | undefined;
   const events = [
     ...ordered.map((execution) => ({ at: execution, execution, pull: undefined })),
     ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull })),
@@ -228,8 +233,9 @@ function explainIdentity(
     } else {
       const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
       course.add(execution, meaning && troubleFor(before, meaning));
-      cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
+      if (execution.status !== 'skipped') cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
     }
+    sureAfter = isSurelyHealthy(course.belief) ? Math.min(sureAfter ?? cleanPasses, cleanPasses) : undefined;
     const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
     if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
   }
@@ -237,7 +243,7 @@ function explainIdentity(
   const { belief, at } = course;
   const health = shownHealth(belief.status, isFlakyDetectionEnabled);
   const newestAt = at?.finishedAt ?? 0;
-  const needed = passesUntilHealthy(belief, newestAt);
+  const left = sureAfter === undefined ? passesUntilHealthy(belief, paceOf(ordered, newestAt)) : 0;
   return {
     ...{ ...identityOf(first), testName: test.name, belief, health, newestAt },
     ...healthConfidence(health, { at, belief }),
@@ -245,7 +251,7 @@ function explainIdentity(
     evidence: executionsIn(verdictOf(belief).evidence, byId),
     executions: ordered,
     cleanPasses,
-    cleanPassesNeeded: needed === null ? null : cleanPasses + needed,
+    cleanPassesNeeded: sureAfter ?? (left === null ? null : cleanPasses + left),
     steps,
     failures: ordered.flatMap((execution) => {
       const id = String(execution.executionId);
@@ -255,6 +261,14 @@ function explainIdentity(
     }),
     contradictions: explainedPulls,
   };
+}
+
+/** How often an identity ran lately: what is foretold of it assumes the same. */
+function paceOf(ordered: readonly ExplainedExecution[], finishedAt: number): { finishedAt: number; every: number } {
+  const lately = ordered.filter(({ status }) => status !== 'skipped').slice(-PACE_EXECUTIONS);
+  const [first] = lately;
+  const isKnown = first !== undefined && lately.length > 1;
+  return { finishedAt, every: isKnown ? (finishedAt - first.finishedAt) / (lately.length - 1) : DAY_MS };
 }
 
 function stepOf(

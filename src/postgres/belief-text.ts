@@ -103,6 +103,7 @@ export function readBelief(text: string): BeliefAt {
       commit,
       failingCommits: failing.map(([one, failedAt]) => ({ commit: one, at: failedAt })),
       trouble: { at: troubleAt, share },
+      seenAt: troubleAt === 0 ? 0 : finishedAt,
       status,
       wasFlaky,
       wasSure,

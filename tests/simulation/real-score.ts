@@ -4,10 +4,10 @@
  */
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
+import type { Share } from './calibration.ts';
 import type { Run } from './history.ts';
 import { daysOf, type RealHistory } from './real-history.ts';
 import { type NotHealthy, saidOf, type Verdicts } from './real-verdicts.ts';
-import type { Share } from './score.ts';
 
 /** How far ahead a flaky test must show it again. */
 const AHEAD_MS = 28 * DAY_MS;

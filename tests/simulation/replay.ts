@@ -8,12 +8,12 @@
 import { parseArgs } from 'node:util';
 import { FINGERPRINT_VERSION } from '../../src/domain/fingerprint.ts';
 import { closeOnSignals } from '../bench/folder.ts';
+import type { Share } from './calibration.ts';
 import { type Groups, groupsOf } from './real-groups.ts';
 import { addQuietDays, type Day, firstDays, type RealHistory, readRealHistory } from './real-history.ts';
 import { type RealScores, scoreReal } from './real-score.ts';
 import { HistoryInService, withService } from './real-service.ts';
 import { differencesOf, isoDay, type Verdicts, verdictsOf } from './real-verdicts.ts';
-import type { Share } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
 import { CURVE, RULES } from './trials.ts';
 
