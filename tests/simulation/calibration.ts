@@ -33,7 +33,7 @@ export function addCalibrations(one: Calibration, other: Calibration): Calibrati
 }
 
 /** All claims of at least 90 %. */
-export const sureOf = (shares: readonly Share[]): Share =>
+const sureOf = (shares: readonly Share[]): Share =>
   shares
     .filter((_, i) => (FROM[i] ?? 0) >= SURE_FROM)
     .reduce((all, { right, of }) => ({ right: all.right + right, of: all.of + of }), { right: 0, of: 0 });
