@@ -126,13 +126,16 @@ function describeIdentity(identity: Identity): string[] {
     ...describeFailures(identity),
     ...describeContradictions(identity),
     ...(health_status === 'flaky'
-      ? [`  clean passes in a row: ${identity.clean_passes} of ${neededOf(identity.clean_passes_needed)}`]
+      ? [`  clean passes in a row: ${identity.clean_passes}; ${neededOf(identity.clean_passes_needed)}`]
       : []),
   ];
 }
 
 const percent = (share: number): string => `${Math.round(1_000 * share) / 10}%`;
-const neededOf = (passes: number | null): string => (passes === null ? 'more than 10,000' : String(passes));
+function neededOf(passes: number | null): string {
+  if (passes === 0) return 'surely healthy';
+  return `${passes === null ? 'more than 10,000' : passes} more make it surely healthy`;
+}
 
 const CAUSES: Readonly<Record<Identity['failures'][number]['cause'], string>> = {
   test: 'the test itself',
@@ -184,7 +187,7 @@ function describeRecovery(recovery: Recovery): string[] {
     `  ${recovery.is_recovered ? 'recovered: every identity is surely healthy and has' : 'not recovered: every identity must be surely healthy and have'} run for three days since`,
     ...recovery.identities.map(
       ({ health_status, clean_passes, clean_passes_needed, ...leg }) =>
-        `  ${inLog(placeOf(leg))}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
+        `  ${inLog(placeOf(leg))}: ${health_status}, clean passes since then: ${clean_passes}; ${neededOf(clean_passes_needed)}`,
     ),
   ];
 }

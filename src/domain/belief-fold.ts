@@ -96,22 +96,28 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
   const isOwn = trouble.healthyFails < rateOf(weights);
   return withStatus({
     ...belief,
-    ...weighedAt(belief, at),
+    ...weighedAsOf(at),
     weights: normalised(weights),
     wasSure: isSurelyHealthy(belief),
     evidence: isOwn ? withEvidence(belief.evidence, failure, true) : belief.evidence,
   });
 }
 
+/** Whether a pass on a new commit is only counted: the test is not broken. */
+export const isPassCounted = ({ weights }: Belief): boolean => (weights[BROKEN] ?? 0) === 0;
+
+/** The belief after so many clean passes that are only counted ({@link isPassCounted}), the last at that moment. */
+export function afterCleanPasses(belief: Belief, count: number, finishedAt: number, commit = belief.commit): Belief {
+  const seenAt = belief.weighedAt === 0 ? 0 : finishedAt;
+  const passed = ended({ ...belief, passes: belief.passes + count, seenAt, commit });
+  // Only a flaky test can change by passing.
+  return belief.status === 'healthy' ? passed : withStatus(passed);
+}
+
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const isContradiction = isFailingCommit(belief, execution);
-  if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {
-    const passes = belief.passes + 1;
-    const seenAt = belief.trouble.at === 0 ? 0 : execution.finishedAt;
-    const passed = ended({ ...belief, passes, seenAt, commit: execution.commit });
-    // Only a flaky test can change by passing.
-    return belief.status === 'healthy' ? passed : withStatus(passed);
-  }
+  if (isPassCounted(belief) && !(isContradiction && belief.fixedShare > 0))
+    return afterCleanPasses(belief, 1, execution.finishedAt, execution.commit);
   const isNew = isNewCommit(belief, execution);
   const weights = [...weightsOf(belief)];
   let { fixedShare } = belief;
@@ -136,19 +142,14 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const normal = normalised(weights);
   if ((normal[BROKEN] ?? 0) < BROKEN_FOLLOWED) normal[BROKEN] = 0;
   const { commit } = execution;
-  const weighed = belief.trouble.at === 0 ? { passes: 0 } : weighedAt(belief, execution.finishedAt);
-  const passed = ended({ ...belief, commit });
-  return withStatus({ ...passed, ...weighed, weights: normalised(normal), fixedShare });
+  const now = belief.weighedAt === 0 ? 0 : execution.finishedAt;
+  return withStatus(ended({ ...belief, ...weighedAsOf(now), weights: normalised(normal), fixedShare, commit }));
 }
 
-/** How likely the trouble of the last failure lasts. */
-const troubleAt = ({ trouble }: Belief, now: number): number =>
-  trouble.share * Math.exp(Math.min(0, trouble.at - now) / TROUBLE_LASTS_MS);
-
-/** What is kept of the time when something is weighed. */
-const weighedAt = (belief: Belief, now: number): Pick<Belief, 'passes' | 'trouble' | 'seenAt'> => ({
+/** What is kept of the time at which something was weighed. */
+const weighedAsOf = (now: number): Pick<Belief, 'passes' | 'weighedAt' | 'seenAt'> => ({
   passes: 0,
-  trouble: { at: now, share: troubleAt(belief, now) },
+  weighedAt: now,
   seenAt: now,
 });
 
@@ -159,7 +160,8 @@ function oddsOf(
   trouble: RunTrouble,
 ): { breaks: number; healthyFails: number } {
   const isNew = isNewCommit(belief, execution);
-  const again = trouble.isShared * troubleAt(belief, execution.finishedAt);
+  const again =
+    trouble.isShared * belief.trouble.share * Math.exp((belief.trouble.at - execution.finishedAt) / TROUBLE_LASTS_MS);
   return {
     breaks: trouble.anyBreaks * (isNew ? 1 : OUTSIDE_SHARE) + trouble.breaks * (isNew ? 1 : 0.1),
     healthyFails: trouble.healthyFails + (1 - trouble.healthyFails) * again,
@@ -187,14 +189,13 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
   const known = explained.length === 0 ? belief.evidence : belief.evidence.filter((one) => !explained.includes(one));
   return withStatus({
     ...belief,
+    ...weighedAsOf(execution.finishedAt),
     weights: after,
-    passes: 0,
     brokenFromFlaky,
     fixedShare: 0,
     wasSure: isSurelyHealthy(belief),
     commit: execution.commit,
     failingCommits: withCommit(belief, execution),
-    seenAt: execution.finishedAt,
     trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
     evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
     streak,
@@ -213,7 +214,7 @@ function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTro
   const passed = ended({ ...belief, commit: execution.commit });
   return withStatus({
     ...passed,
-    ...weighedAt(belief, execution.finishedAt),
+    ...weighedAsOf(execution.finishedAt),
     weights: after,
     wasSure: isSurelyHealthy(belief),
     evidence: isOwn ? withEvidence(passed.evidence, execution) : passed.evidence,

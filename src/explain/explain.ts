@@ -6,16 +6,16 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { BeliefAt } from '../domain/belief.ts';
-import { isSurelyHealthy, newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
+import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
 import type { Cause } from '../domain/belief-fold.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
+import { type HealthConfidence, healthConfidence } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
+import { type Pace, paceOf, passesUntilHealthy } from '../domain/passes-until-healthy.ts';
 import type { Health } from '../domain/status.ts';
 import { identityKey, identityOf } from '../domain/test-identity.ts';
-import { DAY_MS } from '../domain/time.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
 import { executionColumns, executionOf, type IdentifiedExecution } from '../evaluation/executions.ts';
 import { type IdentityState, recentIdentities } from '../evaluation/quarantines.ts';
@@ -39,8 +39,6 @@ export interface ExplainedExecution extends IdentifiedExecution {
  * which the process answers nothing else.
  */
 export const EXECUTIONS_MAX = 10_000;
-/** How often a test will run follows from so many. */
-const PACE_EXECUTIONS = 100;
 
 /** A change of health. */
 interface Step {
@@ -83,9 +81,11 @@ export interface IdentityExplanation extends IdentityState, HealthConfidence {
   isRecent: boolean;
   /** In order of finishing. */
   executions: ExplainedExecution[];
-  /** Clean passes in a row up to the end, and how many make it healthy in all; null: more than anyone waits for. */
+  /** Clean passes in a row up to the end, and how many more make it surely healthy; null: more than anyone waits for. */
   cleanPasses: number;
   cleanPassesNeeded: number | null;
+  /** How often it ran lately. */
+  pace: Pace;
   /** Every change of health, oldest first. */
   steps: Step[];
   /** Everything that went wrong, in order of finishing. */
@@ -215,8 +215,6 @@ function explainIdentity(
   const explainedPulls: ExplainedContradiction[] = [];
   const steps: Step[] = [];
   let cleanPasses = 0;
-  /** With how many of them it became surely healthy, if it is. */
-  let sureAfter: number | undefined;
   const events = [
     ...ordered.map((execution) => ({ at: execution, execution, pull: undefined })),
     ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull })),
@@ -235,7 +233,6 @@ function explainIdentity(
       course.add(execution, meaning && troubleFor(before, meaning));
       if (execution.status !== 'skipped') cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
     }
-    sureAfter = isSurelyHealthy(course.belief) ? Math.min(sureAfter ?? cleanPasses, cleanPasses) : undefined;
     const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
     if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
   }
@@ -243,7 +240,8 @@ function explainIdentity(
   const { belief, at } = course;
   const health = shownHealth(belief.status, isFlakyDetectionEnabled);
   const newestAt = at?.finishedAt ?? 0;
-  const left = sureAfter === undefined ? passesUntilHealthy(belief, paceOf(ordered, newestAt)) : 0;
+  const moments = ordered.filter(({ status }) => status !== 'skipped').map(({ finishedAt }) => finishedAt);
+  const pace = { ...paceOf(moments), finishedAt: newestAt };
   return {
     ...{ ...identityOf(first), testName: test.name, belief, health, newestAt },
     ...healthConfidence(health, { at, belief }),
@@ -251,7 +249,8 @@ function explainIdentity(
     evidence: executionsIn(verdictOf(belief).evidence, byId),
     executions: ordered,
     cleanPasses,
-    cleanPassesNeeded: sureAfter ?? (left === null ? null : cleanPasses + left),
+    cleanPassesNeeded: passesUntilHealthy(belief, pace),
+    pace,
     steps,
     failures: ordered.flatMap((execution) => {
       const id = String(execution.executionId);
@@ -261,14 +260,6 @@ function explainIdentity(
     }),
     contradictions: explainedPulls,
   };
-}
-
-/** How often an identity ran lately: what is foretold of it assumes the same. */
-function paceOf(ordered: readonly ExplainedExecution[], finishedAt: number): { finishedAt: number; every: number } {
-  const lately = ordered.filter(({ status }) => status !== 'skipped').slice(-PACE_EXECUTIONS);
-  const [first] = lately;
-  const isKnown = first !== undefined && lately.length > 1;
-  return { finishedAt, every: isKnown ? (finishedAt - first.finishedAt) / (lately.length - 1) : DAY_MS };
 }
 
 function stepOf(

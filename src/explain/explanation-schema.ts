@@ -84,11 +84,11 @@ const identity = z.object({
   flaky_count: count('Of these, flaky ones'),
   held_back_count: count('Of these, failures that are no evidence, because their run caused them', 0),
   clean_passes: count('Clean passes in a row', 3),
-  clean_passes_needed: z
-    .int()
-    .min(0)
-    .nullable()
-    .meta({ description: 'How many in a row make it surely healthy; null: more than 10,000', example: 210 }),
+  clean_passes_needed: z.int().min(0).nullable().meta({
+    description:
+      'How many more in a row, as often as lately, make it surely healthy (97%); 0: it is. Null: more than 10,000',
+    example: 207,
+  }),
   changes_count: count('Changes of health'),
   changes: z
     .array(
@@ -178,11 +178,10 @@ const recovery = z.object({
       axes: axesOut,
       health_status: health,
       clean_passes: count('Clean passes since the quarantine', 3),
-      clean_passes_needed: z
-        .int()
-        .min(0)
-        .nullable()
-        .meta({ description: 'How many make it surely healthy; null: more than 10,000', example: 210 }),
+      clean_passes_needed: z.int().min(0).nullable().meta({
+        description: 'How many more in a row make it surely healthy; 0: it is. Null: more than 10,000',
+        example: 207,
+      }),
     }),
   ),
 });

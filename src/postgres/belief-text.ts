@@ -28,6 +28,7 @@ type Whole = [
   evidence: [...Place, isFlaky: boolean, isContradicted: boolean][],
   streak: Place[],
   wasSure: boolean,
+  weighedAt: number,
 ];
 
 const isNumber = (value: unknown): boolean => typeof value === 'number';
@@ -43,7 +44,7 @@ const COUNT = [isNumber, isText, isNumber, isText, isText, isNumber] as const;
 const { isArray } = Array;
 const WHOLE = [
   ...COUNT,
-  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag],
+  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag, isNumber],
 ] as const;
 const hasParts = (value: unknown, parts: readonly ((part: unknown) => boolean)[]): boolean =>
   isArray(value) && value.length === parts.length && parts.every((isPart, i) => isPart(value[i]));
@@ -92,6 +93,7 @@ export function readBelief(text: string): BeliefAt {
     evidence,
     streak,
     wasSure,
+    weighedAt,
   ] = parts;
   return {
     at,
@@ -103,7 +105,8 @@ export function readBelief(text: string): BeliefAt {
       commit,
       failingCommits: failing.map(([one, failedAt]) => ({ commit: one, at: failedAt })),
       trouble: { at: troubleAt, share },
-      seenAt: troubleAt === 0 ? 0 : finishedAt,
+      weighedAt,
+      seenAt: weighedAt === 0 ? 0 : finishedAt,
       status,
       wasFlaky,
       wasSure,
@@ -131,6 +134,7 @@ function wholeOf(belief: Belief): Whole {
     belief.evidence.map((one) => [one.executionId, one.commit, one.finishedAt, one.isFlaky, one.isContradicted]),
     belief.streak.map((one) => [one.executionId, one.commit, one.finishedAt]),
     belief.wasSure,
+    belief.weighedAt,
   ];
 }
 

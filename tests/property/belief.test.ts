@@ -5,7 +5,6 @@ import { type Belief, isSurelyHealthy, newBelief, probabilitiesOf, verdictOf } f
 import { BeliefCourse, undecided } from '../../src/domain/belief-course.ts';
 import { foldBelief, foldContradiction } from '../../src/domain/belief-fold.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from '../../src/domain/execution.ts';
-import { passesUntilHealthy } from '../../src/domain/health-confidence.ts';
 import {
   type AutoQuarantineMode,
   isRecovered,
@@ -16,7 +15,6 @@ import {
 import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { readBelief, writeBelief } from '../../src/postgres/belief-text.ts';
-import { randomFrom } from '../support/random.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
 
@@ -371,94 +369,6 @@ describe('recovery', () => {
         }
       }),
     );
-  });
-  test('comes after as many clean passes as are foretold', () => {
-    fc.assert(
-      fc.property(steps, (all) => {
-        const { executions, troubles } = historyOf(all);
-        let belief = believe(executions, troubles);
-        let finishedAt = executions.at(-1)?.finishedAt ?? BEGUN;
-        const passes = passesUntilHealthy(belief, { finishedAt, every: 3 * HOUR_MS }) ?? 0;
-        for (let i = 0; i < passes; i++) {
-          expect(isSurelyHealthy(belief)).toBe(false);
-          finishedAt += 3 * HOUR_MS;
-          belief = foldBelief(belief, { executionId: '', result: 'passed', finishedAt, commit: `n${i}` });
-        }
-        expect(isSurelyHealthy(belief)).toBe(true);
-      }),
-      { numRuns: 30 },
-    );
-  });
-});
-
-describe('a flaky test', () => {
-  /** A test that failed this often at random, a new commit each time, and then only passes. */
-  class Flaky {
-    belief = after(PASSES);
-    #at = BEGUN;
-    readonly #random: () => number;
-    readonly #every: number;
-
-    constructor(seed: number, runsPerDay: number) {
-      this.#random = randomFrom(seed);
-      this.#every = DAY_MS / runsPerDay;
-      this.#at += 30 * DAY_MS;
-    }
-
-    run(rate: number): void {
-      this.#at += this.#every;
-      const isFailed = this.#random() < rate;
-      const result = isFailed ? 'failed' : 'passed';
-      const execution = { executionId: `${this.#at}`, result, finishedAt: this.#at, commit: `c${this.#at}` } as const;
-      this.belief = foldBelief(this.belief, execution, isFailed ? troubleOf(0) : undefined);
-    }
-
-    passesToHealthy(): number {
-      for (let passes = 0; passes < 2_000; passes++) {
-        if (this.belief.status === 'healthy') return passes;
-        this.run(0);
-      }
-      return Number.POSITIVE_INFINITY;
-    }
-  }
-
-  test.each([
-    { rate: 0.5, runsPerDay: [1, 8, 50, 200], passes: 20 },
-    { rate: 0.2, runsPerDay: [1, 8, 50], passes: 45 },
-  ])(
-    'of $rate that was fixed is healthy after $passes passes, however often it runs',
-    ({ rate, runsPerDay, passes }) => {
-      for (const perDay of runsPerDay) {
-        const needed = Array.from({ length: 31 }, (_, seed) => {
-          const flaky = new Flaky(seed, perDay);
-          for (let run = 0; run < 200; run++) flaky.run(rate);
-          return flaky.passesToHealthy();
-        });
-        expect(needed.sort((one, other) => one - other)[15]).toBeLessThanOrEqual(passes);
-      }
-    },
-  );
-
-  test('is not fixed by passing often: the same passes prove more the longer they take', () => {
-    const flakyAfter = (seed: number, passes: number, every: number): number => {
-      const flaky = new Flaky(seed, 200);
-      for (let run = 0; run < 1_500; run++) flaky.run(0.01);
-      let { belief } = flaky;
-      for (let i = 1; i <= passes; i++) {
-        const finishedAt = belief.seenAt + every;
-        belief = foldBelief(belief, { executionId: '', result: 'passed', finishedAt, commit: `n${i}` });
-      }
-      return probabilitiesOf(belief).flaky;
-    };
-    fc.assert(
-      fc.property(fc.nat({ max: 50 }), fc.integer({ min: 1, max: 600 }), (seed, passes) => {
-        const [often, seldom] = [DAY_MS / 200, DAY_MS / 5].map((every) => flakyAfter(seed, passes, every));
-        expect(seldom).toBeLessThanOrEqual(often ?? 0);
-      }),
-      { numRuns: 20 },
-    );
-    expect(flakyAfter(1, 400, DAY_MS / 200)).toBeGreaterThan(0.2);
-    expect(flakyAfter(1, 400, DAY_MS / 5)).toBeLessThan(0.1);
   });
 });
 

@@ -68,6 +68,13 @@ export const KINDS: readonly Kind[] = [
     pullRequestRunsPerDay: 6,
     breaksPerWeek: 5,
   },
+  ...[2, 8, 50, 200].map((mergesPerDay) => ({
+    ...REPOSITORY,
+    name: `rates that change, ${mergesPerDay} merges a day`,
+    days: mergesPerDay > 100 ? 30 : 60,
+    mergesPerDay,
+    rateLastsDays: 10,
+  })),
   { ...REPOSITORY, name: '40 tests', tests: 40, jobs: 1, breaksPerWeek: 1, flakyShare: 0.1 },
 ];
 
