@@ -22,15 +22,14 @@ import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import { DAY_MS, HOUR_MS } from './time.ts';
 
 /** A broken test fails, but a pass now and then proves no fix (matrix legs, a name that two tests share). */
-const BROKEN_FAILS = 0.997;
+export const BROKEN_FAILS = 0.997;
 /** How often a test that is broken on the default branch passes and fails on one commit of a pull request. */
 const BROKEN_CONTRADICTED = 0.05;
 
 /** For each commit that breaks a test, how many times something else does, from one execution to the next. */
 const OUTSIDE_SHARE = 4 / 7;
 /** How likely a commit ends a break, and how likely something else does. */
-const FIXED_BY_COMMIT = 0.1;
-const FIXED_FROM_OUTSIDE = 0.004;
+export const CHANCE_OF_FIX = { byCommit: 0.1, fromOutside: 0.004 } as const;
 /** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
 const TROUBLE_LASTS_MS = 5 * HOUR_MS;
 
@@ -129,7 +128,7 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
     fixedShare = 0;
   }
   const broken = weights[BROKEN] ?? 0;
-  const fixed = broken * (isNew && !isContradiction ? FIXED_BY_COMMIT : FIXED_FROM_OUTSIDE);
+  const fixed = broken * (isNew && !isContradiction ? CHANCE_OF_FIX.byCommit : CHANCE_OF_FIX.fromOutside);
   // It is as flaky again as it was before the break. Of a row that is longer than what is kept, that is not known any more.
   const rates = belief.streak.length < EVIDENCE_KEPT ? ratesBefore(weights, belief.streak.length) : RATE_SHARES;
   const back = fixed * (1 - belief.brokenFromFlaky);

@@ -8,12 +8,13 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { BeliefAt } from '../domain/belief.ts';
 import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
-import type { Cause } from '../domain/belief-fold.ts';
+import { BROKEN_FAILS, type Cause } from '../domain/belief-fold.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
 import { type Pace, paceOf, passesUntilHealthy } from '../domain/passes-until-healthy.ts';
+import { type OwnFailure, type ProbableFix, probableFix } from '../domain/probable-fix.ts';
 import type { Health } from '../domain/status.ts';
 import { identityKey, identityOf } from '../domain/test-identity.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
@@ -86,6 +87,8 @@ export interface IdentityExplanation extends IdentityState, HealthConfidence {
   cleanPassesNeeded: number | null;
   /** How often it ran lately. */
   pace: Pace;
+  /** The commit that probably ended its failures; null without failures that are its own, and while it is unknown. */
+  fix: ProbableFix | null;
   /** Every change of health, oldest first. */
   steps: Step[];
   /** Everything that went wrong, in order of finishing. */
@@ -214,6 +217,8 @@ function explainIdentity(
   const byId = new Map([...ordered, ...failedOff].map((one) => [String(one.executionId), one]));
   const explainedPulls: ExplainedContradiction[] = [];
   const steps: Step[] = [];
+  /** By id of what went wrong: how often a flaky test failed by what was known then. */
+  const rates = new Map<string, number>();
   let cleanPasses = 0;
   const events = [
     ...ordered.map((execution) => ({ at: execution, execution, pull: undefined })),
@@ -231,6 +236,7 @@ function explainIdentity(
     } else {
       const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
       course.add(execution, meaning && troubleFor(before, meaning));
+      if (isTrouble(execution)) rates.set(String(execution.executionId), probabilitiesOf(course.belief).flakyRate);
       if (execution.status !== 'skipped') cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
     }
     const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
@@ -240,17 +246,19 @@ function explainIdentity(
   const { belief, at } = course;
   const health = shownHealth(belief.status, isFlakyDetectionEnabled);
   const newestAt = at?.finishedAt ?? 0;
-  const moments = ordered.filter(({ status }) => status !== 'skipped').map(({ finishedAt }) => finishedAt);
-  const pace = { ...paceOf(moments), finishedAt: newestAt };
+  const ran = ordered.filter(({ status }) => status !== 'skipped');
+  const pace = { ...paceOf(ran.map(({ finishedAt }) => finishedAt)), finishedAt: newestAt };
+  const probabilities = probabilitiesOf(belief);
   return {
     ...{ ...identityOf(first), testName: test.name, belief, health, newestAt },
     ...healthConfidence(health, { at, belief }),
-    probabilities: probabilitiesOf(belief),
+    probabilities,
     evidence: executionsIn(verdictOf(belief).evidence, byId),
     executions: ordered,
     cleanPasses,
     cleanPassesNeeded: passesUntilHealthy(belief, pace),
     pace,
+    fix: probableFix(ran, lastOwnFailure(ran, course, rates), probabilities.healthy),
     steps,
     failures: ordered.flatMap((execution) => {
       const id = String(execution.executionId);
@@ -260,6 +268,19 @@ function explainIdentity(
     }),
     contradictions: explainedPulls,
   };
+}
+
+/** The last failure that its run does not explain. */
+function lastOwnFailure(
+  ran: readonly ExplainedExecution[],
+  { causes }: BeliefCourse,
+  rates: ReadonlyMap<string, number>,
+): OwnFailure | undefined {
+  const last = ran.findLast(({ executionId }) => (causes.get(String(executionId)) ?? 'run') !== 'run');
+  if (!last) return undefined;
+  const id = String(last.executionId);
+  const isBroken = causes.get(id) !== 'test';
+  return { executionId: last.executionId, isBroken, rate: isBroken ? BROKEN_FAILS : (rates.get(id) ?? 0) };
 }
 
 function stepOf(
