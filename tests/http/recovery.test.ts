@@ -42,7 +42,7 @@ class Course {
   recovery = (query: Record<string, string> = {}): Promise<Recovery> =>
     insights.app.get<Recovery>(this.fixture.test(this.name, '/recovery', query));
 }
-const FAILED = { status: 'failed', failures: [{ type: 'OSError', message: 'no' }] } as const;
+const FAILED = { status: 'failed' as const, failures: [{ type: 'OSError', message: 'no' }] };
 
 describe('the recovery of a test', () => {
   test('that a commit broke in one leg, and another fixed, needs a few passes in that leg, and names the fix', async () => {

@@ -1,15 +1,16 @@
 /** Trials: every set of rules, and the worlds of a seed. */
-import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
+import { CauseRule, FilterWithoutRun, SameCommitRule, SixLinesRule, ThresholdRule } from './baselines.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
 import { makeWorld } from './world.ts';
-import { KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
+import { CHANGING, KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
 
 export const RULES: readonly (() => Rules)[] = [
   () => new ServiceRules(),
   () => new ServiceRules({ countsPullRequests: false }),
   () => new SameCommitRule(),
+  () => new SixLinesRule(),
   () => new ThresholdRule(),
   () => new FilterWithoutRun(),
 ];
@@ -20,7 +21,7 @@ export const CURVE: readonly (() => Rules)[] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].m
   return new ServiceRules({ levels });
 });
 
-export const WORLD_NAMES: readonly string[] = [...KINDS.map(({ name }) => name), SMALL.name, LARGE.name];
+export const WORLD_NAMES: readonly string[] = [...KINDS, SMALL, ...CHANGING, LARGE].map(({ name }) => name);
 
 export interface Trial {
   world: string;
@@ -32,7 +33,7 @@ export interface Trial {
 
 /** Scores by the name of the rules, on the world of that name and seed. */
 export function tryRules({ world, seed, rules, isCurve }: Trial): Map<string, Scores> {
-  const kind = [...KINDS, LARGE].find(({ name }) => name === world);
+  const kind = [...KINDS, ...CHANGING, LARGE].find(({ name }) => name === world);
   const options = kind
     ? [{ ...kind, seed }]
     : Array.from({ length: SMALL_COUNT }, (_, i) => ({ ...SMALL, seed: seed * 1_000 + i }));
