@@ -125,6 +125,7 @@ function describeIdentity(identity: Identity): string[] {
     ]),
     ...describeFailures(identity),
     ...describeContradictions(identity),
+    ...describeFix(identity.probable_fix),
     ...(health_status === 'flaky'
       ? [`  clean passes in a row: ${identity.clean_passes}; ${neededOf(identity.clean_passes_needed)}`]
       : []),
@@ -135,6 +136,13 @@ const percent = (share: number): string => `${Math.round(1_000 * share) / 10}%`;
 function neededOf(passes: number | null): string {
   if (passes === 0) return 'surely healthy';
   return `${passes === null ? 'more than 10,000' : passes} more make it surely healthy`;
+}
+
+function describeFix(fix: Identity['probable_fix']): string[] {
+  if (fix === null) return [];
+  const { commit, last_failing_commit: before, probability } = fix;
+  const after = before === null ? '' : ` (it failed on ${before} before)`;
+  return [`  fixed by ${inLog(`${commit}${after}`)} with a probability of ${percent(probability)}`];
 }
 
 const CAUSES: Readonly<Record<Identity['failures'][number]['cause'], string>> = {

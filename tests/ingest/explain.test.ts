@@ -92,6 +92,22 @@ describe('explain', () => {
     await driver.verify();
   });
 
+  test('names the commit that probably fixed a broken test', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    const run = (runId: string, hours: number, status: 'passed' | 'failed') => {
+      const others = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`other ${i}`, 'passed' as const]));
+      const at = TEST_NOW - hours * HOUR_MS;
+      return runOf({ repository, runId, at, receivedAt: TEST_NOW, results: { ...others, sums: status } });
+    };
+    const runs = ['passed', 'passed', 'passed', 'failed', 'failed', 'failed', 'passed', 'passed'] as const;
+    await driver.ingest(...runs.map((status, i) => run(String(i), 40 - 2 * i, status)));
+    const { text } = await explained(stores, repository, 'sums', undefined);
+    expect(text).toMatch(/fixed by commit of 6 \(it failed on commit of 5 before\) with a probability of [89]\d/);
+    expect((await explained(stores, repository, 'sums', TEST_NOW - 29 * HOUR_MS)).text).not.toContain('fixed by');
+    await driver.verify();
+  });
+
   test('as of every moment, the health is what the evaluation had written by then', () =>
     explanationsAgree(ingest, { numRuns: 2, runsMax: 6 }));
 });
