@@ -32,6 +32,10 @@ export function addCalibrations(one: Calibration, other: Calibration): Calibrati
   return { healthy: sum('healthy'), flaky: sum('flaky'), broken: sum('broken') };
 }
 
+/** Whether anything was said with a probability. */
+export const hasClaims = (calibration: Calibration): boolean =>
+  Object.values(calibration).some((shares) => shares.some(({ of }) => of > 0));
+
 /** All claims of at least 90 %. */
 const sureOf = (shares: readonly Share[]): Share =>
   shares

@@ -4,7 +4,7 @@
  * with other levels.
  */
 import { parseArgs } from 'node:util';
-import { describeCalibration } from './calibration.ts';
+import { describeCalibration, hasClaims } from './calibration.ts';
 import { describeScores } from './report.ts';
 import { addScores, type Scores } from './score.ts';
 import { type Trial, WORLD_NAMES } from './trials.ts';
@@ -63,6 +63,6 @@ for (const name of names) {
 }
 if (names.length > 1)
   process.stdout.write(`${describeScores('All with infrastructure trouble, to 5,000 tests', all)}\n`);
-const rulesOfService = all.values().next().value;
-if (rulesOfService) process.stdout.write(`${describeCalibration(rulesOfService.calibration)}\n`);
+const [first] = all.values();
+if (first && hasClaims(first.calibration)) process.stdout.write(`${describeCalibration(first.calibration)}\n`);
 process.stdout.write(`seeds ${values.seeds}, ${((performance.now() - begun) / 1_000).toFixed(0)} s\n`);
