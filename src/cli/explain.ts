@@ -125,14 +125,25 @@ function describeIdentity(identity: Identity): string[] {
     ]),
     ...describeFailures(identity),
     ...describeContradictions(identity),
+    ...describeFix(identity.probable_fix),
     ...(health_status === 'flaky'
-      ? [`  clean passes in a row: ${identity.clean_passes} of ${neededOf(identity.clean_passes_needed)}`]
+      ? [`  clean passes in a row: ${identity.clean_passes}; ${neededOf(identity.clean_passes_needed)}`]
       : []),
   ];
 }
 
 const percent = (share: number): string => `${Math.round(1_000 * share) / 10}%`;
-const neededOf = (passes: number | null): string => (passes === null ? 'more than 10,000' : String(passes));
+function neededOf(passes: number | null): string {
+  if (passes === 0) return 'surely healthy';
+  return `${passes === null ? 'more than 10,000' : passes} more make it surely healthy`;
+}
+
+function describeFix(fix: Identity['probable_fix']): string[] {
+  if (fix === null) return [];
+  const { commit, last_failing_commit: before, probability } = fix;
+  const after = before === null ? '' : ` (it failed on ${before} before)`;
+  return [`  fixed by ${inLog(`${commit}${after}`)} with a probability of ${percent(probability)}`];
+}
 
 const CAUSES: Readonly<Record<Identity['failures'][number]['cause'], string>> = {
   test: 'the test itself',
@@ -184,7 +195,7 @@ function describeRecovery(recovery: Recovery): string[] {
     `  ${recovery.is_recovered ? 'recovered: every identity is surely healthy and has' : 'not recovered: every identity must be surely healthy and have'} run for three days since`,
     ...recovery.identities.map(
       ({ health_status, clean_passes, clean_passes_needed, ...leg }) =>
-        `  ${inLog(placeOf(leg))}: ${health_status}, ${clean_passes} of ${neededOf(clean_passes_needed)} clean passes`,
+        `  ${inLog(placeOf(leg))}: ${health_status}, clean passes since then: ${clean_passes}; ${neededOf(clean_passes_needed)}`,
     ),
   ];
 }

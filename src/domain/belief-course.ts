@@ -101,7 +101,7 @@ export class BeliefCourse {
   }
 
   contradict({ at, failure }: Contradiction, trouble: RunTrouble): void {
-    this.#moveTo(foldContradiction(this.belief, failure, trouble), at, failure, true);
+    this.#moveTo(foldContradiction(this.belief, failure, trouble, at.finishedAt), at, failure, true);
   }
 
   /** Takes in what other legs show about the last failure. */

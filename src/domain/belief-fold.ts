@@ -15,22 +15,22 @@ import {
   isSurelyHealthy,
   statusAfter,
   type WeighedPlace,
+  weightsOf,
 } from './belief.ts';
-import { afterPasses, BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, sum } from './belief-weights.ts';
+import { BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, ratesBefore, sum } from './belief-weights.ts';
 import { breakFactor, type Elsewhere } from './elsewhere.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import { DAY_MS, HOUR_MS } from './time.ts';
 
 /** A broken test fails, but a pass now and then proves no fix (matrix legs, a name that two tests share). */
-const BROKEN_FAILS = 0.997;
+export const BROKEN_FAILS = 0.997;
 /** How often a test that is broken on the default branch passes and fails on one commit of a pull request. */
 const BROKEN_CONTRADICTED = 0.05;
 
 /** For each commit that breaks a test, how many times something else does, from one execution to the next. */
 const OUTSIDE_SHARE = 4 / 7;
 /** How likely a commit ends a break, and how likely something else does. */
-const FIXED_BY_COMMIT = 0.1;
-const FIXED_FROM_OUTSIDE = 0.004;
+export const CHANCE_OF_FIX = { byCommit: 0.1, fromOutside: 0.004 } as const;
 /** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
 const TROUBLE_LASTS_MS = 5 * HOUR_MS;
 
@@ -62,7 +62,7 @@ export type Cause = (typeof CAUSES)[number];
  * breaks on a new commit, the commit did it; on a commit that had passed, it was broken from outside.
  */
 export function causeOf(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Cause {
-  const weights = afterPasses(belief.weights, belief.passes);
+  const weights = weightsOf(belief);
   const isRetry = execution.result === 'retried';
   const { breaks, healthyFails } = isRetry
     ? { breaks: 0, healthyFails: trouble.healthyFails }
@@ -81,9 +81,9 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
 export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Cause, 'commit' | 'outside'> =>
   isNewCommit(belief, execution) ? 'commit' : 'outside';
 
-/** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
-export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+/** The belief after one commit of a pull request both passed and failed, by that moment. It says nothing about broken. */
+export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble, at: number): Belief {
+  const weights = [...weightsOf(belief)];
   for (let i = 0; i < BROKEN; i++) {
     const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
     weights[i] = (weights[i] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
@@ -96,8 +96,8 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
   const isOwn = trouble.healthyFails < rateOf(weights);
   return withStatus({
     ...belief,
+    ...weighedAsOf(at),
     weights: normalised(weights),
-    passes: 0,
     wasSure: isSurelyHealthy(belief),
     evidence: isOwn ? withEvidence(belief.evidence, failure, true) : belief.evidence,
   });
@@ -117,15 +117,23 @@ export function foldElsewhere(belief: Belief, shown: Elsewhere): Belief {
   return withStatus(next, status === 'flaky' && !wasFlaky ? 'healthy' : status);
 }
 
+/** Whether a pass on a new commit is only counted: the test is not broken. */
+export const isPassCounted = ({ weights }: Belief): boolean => (weights[BROKEN] ?? 0) === 0;
+
+/** The belief after so many clean passes that are only counted ({@link isPassCounted}), the last at that moment. */
+export function afterCleanPasses(belief: Belief, count: number, finishedAt: number, commit = belief.commit): Belief {
+  const seenAt = belief.weighedAt === 0 ? 0 : finishedAt;
+  const passed = ended({ ...belief, passes: belief.passes + count, seenAt, commit });
+  // Only a flaky test can change by passing.
+  return belief.status === 'healthy' ? passed : withStatus(passed);
+}
+
 function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   const isContradiction = isFailingCommit(belief, execution);
-  if ((belief.weights[BROKEN] ?? 0) === 0 && !(isContradiction && belief.fixedShare > 0)) {
-    const passed = ended({ ...belief, passes: belief.passes + 1, commit: execution.commit });
-    // Only a flaky test can change by passing.
-    return belief.status === 'healthy' ? passed : withStatus(passed);
-  }
+  if (isPassCounted(belief) && !(isContradiction && belief.fixedShare > 0))
+    return afterCleanPasses(belief, 1, execution.finishedAt, execution.commit);
   const isNew = isNewCommit(belief, execution);
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const weights = [...weightsOf(belief)];
   let { fixedShare } = belief;
   if (isContradiction && belief.commit !== execution.commit) {
     // It was not the commit that broke the test.
@@ -135,19 +143,29 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
     fixedShare = 0;
   }
   const broken = weights[BROKEN] ?? 0;
-  const fixed = broken * (isNew && !isContradiction ? FIXED_BY_COMMIT : FIXED_FROM_OUTSIDE);
+  const fixed = broken * (isNew && !isContradiction ? CHANCE_OF_FIX.byCommit : CHANCE_OF_FIX.fromOutside);
+  // It is as flaky again as it was before the break. Of a row that is longer than what is kept, that is not known any more.
+  const rates = belief.streak.length < EVIDENCE_KEPT ? ratesBefore(weights, belief.streak.length) : RATE_SHARES;
   const back = fixed * (1 - belief.brokenFromFlaky);
   const healthy = (weights[0] ?? 0) + back;
   fixedShare = healthy === 0 ? 0 : ((weights[0] ?? 0) * fixedShare + back) / healthy;
   weights[0] = healthy;
   for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = ((weights[i + 1] ?? 0) + fixed * belief.brokenFromFlaky * (RATE_SHARES[i] ?? 0)) * (1 - rate);
+    weights[i + 1] = ((weights[i + 1] ?? 0) + fixed * belief.brokenFromFlaky * (rates[i] ?? 0)) * (1 - rate);
   weights[BROKEN] = (broken - fixed) * (1 - BROKEN_FAILS);
   const normal = normalised(weights);
   if ((normal[BROKEN] ?? 0) < BROKEN_FOLLOWED) normal[BROKEN] = 0;
   const { commit } = execution;
-  return withStatus(ended({ ...belief, weights: normalised(normal), passes: 0, fixedShare, commit }));
+  const now = belief.weighedAt === 0 ? 0 : execution.finishedAt;
+  return withStatus(ended({ ...belief, ...weighedAsOf(now), weights: normalised(normal), fixedShare, commit }));
 }
+
+/** What is kept of the time at which something was weighed. */
+const weighedAsOf = (now: number): Pick<Belief, 'passes' | 'weighedAt' | 'seenAt'> => ({
+  passes: 0,
+  weighedAt: now,
+  seenAt: now,
+});
 
 /** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
 function oddsOf(
@@ -165,7 +183,7 @@ function oddsOf(
 }
 
 function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const weights = [...weightsOf(belief)];
   const { breaks, healthyFails } = oddsOf(belief, execution, trouble);
   const flakyBefore = flakyOf(weights);
   const healthyBefore = weights[0] ?? 0;
@@ -185,8 +203,8 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
   const known = explained.length === 0 ? belief.evidence : belief.evidence.filter((one) => !explained.includes(one));
   return withStatus({
     ...belief,
+    ...weighedAsOf(execution.finishedAt),
     weights: after,
-    passes: 0,
     brokenFromFlaky,
     fixedShare: 0,
     wasSure: isSurelyHealthy(belief),
@@ -204,7 +222,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
 
 /** A failure and a pass on one commit, at once. */
 function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
-  const weights = [...afterPasses(belief.weights, belief.passes)];
+  const weights = [...weightsOf(belief)];
   weights[0] = (weights[0] ?? 0) * trouble.healthyFails;
   for (const [i, rate] of FLAKY_RATES.entries())
     weights[i + 1] = (weights[i + 1] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
@@ -214,8 +232,8 @@ function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTro
   const passed = ended({ ...belief, commit: execution.commit });
   return withStatus({
     ...passed,
+    ...weighedAsOf(execution.finishedAt),
     weights: after,
-    passes: 0,
     wasSure: isSurelyHealthy(belief),
     evidence: isOwn ? withEvidence(passed.evidence, execution) : passed.evidence,
   });

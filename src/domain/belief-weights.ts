@@ -1,4 +1,5 @@
 /** The weights of a belief (belief.ts): healthy, flaky at each rate, broken; and what clean passes do to them. */
+import { DAY_MS } from './time.ts';
 
 /** How often a flaky test fails. Real rates lie around and between them (FlakeFlagger's 811 tests). */
 export const FLAKY_RATES = [0.003, 0.01, 0.05, 0.2, 0.5, 0.85] as const;
@@ -8,9 +9,14 @@ export const RATE_SHARES = [0.44, 0.19, 0.12, 0.1, 0.1, 0.05] as const;
 /** For a test never seen before. */
 const NEW_FLAKY = 0.06;
 const NEW_BROKEN = 0.005;
-/** How likely a healthy test becomes flaky, and a flaky one is fixed, from one execution to the next. */
+/** How likely a healthy test becomes flaky from one execution to the next. */
 const BECOMES_FLAKY = 2e-5;
-const STOPS_BEING_FLAKY = 2e-3;
+/** How likely a flaky test is fixed in a day: people fix tests by the day, however often they run. */
+const FIXED_BY_DAY = 0.01;
+/** How likely from one execution to the next, at most: one that hardly ever runs is not forgotten between two of them. */
+const FIXED_BY_EXECUTION = 2e-3;
+/** For each fix of a flaky test, how often one comes to fail at another rate instead, which looks like a fix at first. */
+const CHANGES_PER_FIX = 0.1;
 
 /** The place of broken. */
 export const BROKEN = FLAKY_RATES.length + 1;
@@ -21,25 +27,46 @@ export const newWeights = (): number[] => [
   NEW_BROKEN,
 ];
 
-const STAYS = FLAKY_RATES.map((rate) => (1 - rate) * (1 - STOPS_BEING_FLAKY));
+/** Shares that are nearer than this are the same. */
+const SAME = 1e-12;
 
-/** The weights after n clean passes of a test that is not broken: a sum of geometric series. */
-export function afterPasses(weights: readonly number[], n: number): readonly number[] {
-  if (n === 0) return weights;
-  const healthy = weights[0] ?? 0;
-  let after = healthy;
-  const result = [...weights];
-  for (let i = 0; i < FLAKY_RATES.length; i++) {
-    const rate = FLAKY_RATES[i] ?? 0;
-    const stays = STAYS[i] ?? 0;
-    const stayed = stays ** n;
-    const flaky = weights[i + 1] ?? 0;
-    after += (flaky * STOPS_BEING_FLAKY * (1 - stayed)) / (1 - stays);
-    const begun = (healthy * BECOMES_FLAKY * (RATE_SHARES[i] ?? 0) * (1 - rate) * (1 - (1 - rate) ** n)) / rate;
-    result[i + 1] = flaky * stayed + begun;
+interface Passes {
+  /** How many. */
+  count: number;
+  /** From what came before them to the last of them, in milliseconds; infinite where it is not known. */
+  lasted: number;
+  /** Whether a flaky test may have come to fail at another rate meanwhile. */
+  mayChange: boolean;
+}
+
+/**
+ * The weights after clean passes of a test that is not broken, as sums of geometric series. What is fixed or changes is not
+ * followed through a second change of its rate, which makes no difference that shows.
+ */
+export function afterPasses(weights: readonly number[], { count, lasted, mayChange }: Passes): readonly number[] {
+  if (count === 0) return weights;
+  const fixed = Math.min(FIXED_BY_EXECUTION, 1 - (1 - FIXED_BY_DAY) ** (lasted / DAY_MS / count));
+  const changed = mayChange ? fixed * CHANGES_PER_FIX : 0;
+  const stays = FLAKY_RATES.map((rate) => (1 - rate) * (1 - fixed) * (1 - changed));
+  const left = stays.map((share) => share ** count);
+  const flaky = (i: number): number => weights[i + 1] ?? 0;
+  // By rate: how much is fixed if the passes never end.
+  const fixes = stays.map((share, i) => (flaky(i) * fixed) / (1 - share));
+  const everHealthy = (weights[0] ?? 0) + sum(fixes);
+  // By rate: how much becomes flaky at some rate for it with the first pass; it fades as that rate does.
+  const begins = fixes.map((share, i) => flaky(i) * (1 - fixed) * changed - share * BECOMES_FLAKY);
+  const result = [everHealthy - sum(fixes.map((share, i) => share * (left[i] ?? 0)))];
+  for (const [i, rate] of FLAKY_RATES.entries()) {
+    const passed = (1 - rate) ** count;
+    let begun = (everHealthy * BECOMES_FLAKY * (1 - passed)) / rate;
+    for (const [j, share] of stays.entries()) {
+      const apart = 1 - rate - share;
+      const isSame = Math.abs(apart) < SAME;
+      begun += (begins[j] ?? 0) * (isSame ? (count * passed) / (1 - rate) : (passed - (left[j] ?? 0)) / apart);
+    }
+    result.push(flaky(i) * (left[i] ?? 0) + Math.max(0, begun) * (1 - rate) * (RATE_SHARES[i] ?? 0));
   }
-  result[0] = after;
-  return normalised(result);
+  return normalised([...result, weights[BROKEN] ?? 0]);
 }
 
 /** The rate at which a flaky test with these weights fails. */
@@ -49,6 +76,16 @@ export function rateOf(weights: readonly number[]): number {
   let total = 0;
   for (let i = 0; i < FLAKY_RATES.length; i++) total += (FLAKY_RATES[i] ?? 0) * (weights[i + 1] ?? 0);
   return total / flaky;
+}
+
+/**
+ * Shares of the rates at which a test was flaky before so many failures in a row: each made the higher rates likelier, but
+ * if a break explains them, they say nothing of the rate.
+ */
+export function ratesBefore(weights: readonly number[], failures: number): readonly number[] {
+  const before = FLAKY_RATES.map((rate, i) => (weights[i + 1] ?? 0) / rate ** failures);
+  const total = sum(before);
+  return total > 0 ? before.map((weight) => weight / total) : RATE_SHARES;
 }
 
 /** The weight of flaky, at whatever rate. */

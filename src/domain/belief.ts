@@ -19,7 +19,7 @@ export const HEALTH_LEVELS: HealthLevels = { flakyFrom: 0.8, flakyUntil: 0.05, b
 /** A test that is so likely not healthy is called broken while it fails, else what is likelier. */
 const UNHEALTHY_FROM = 0.97;
 /** From here on, a test that was flaky, broken or unknown is surely healthy. */
-const SURE_FROM = 0.97;
+export const SURE_FROM = 0.97;
 
 /** Executions in each list. */
 export const EVIDENCE_KEPT = 8;
@@ -57,6 +57,9 @@ export interface Belief {
    * are trouble of the run.
    */
   trouble: { at: number; share: number; shared: number };
+  /** When the weights were last weighed, and when the last execution finished; both 0 while it has only passed. */
+  weighedAt: number;
+  seenAt: number;
   status: Health;
   /** Whether it was flaky before it broke. */
   wasFlaky: boolean;
@@ -76,6 +79,8 @@ export const newBelief = (): Belief => ({
   commit: '',
   failingCommits: [],
   trouble: { at: 0, share: 0, shared: 0 },
+  weighedAt: 0,
+  seenAt: 0,
   status: 'healthy',
   wasFlaky: false,
   wasSure: false,
@@ -101,8 +106,19 @@ export interface Probabilities {
   flakyRate: number;
 }
 
+/**
+ * The weights, with the passes since.
+ *
+ * @param mayChange whether it may have come to fail at another rate meanwhile, if it is flaky.
+ */
+export function weightsOf({ weights, passes, weighedAt, seenAt }: Belief, mayChange = true): readonly number[] {
+  // Of a test that has only passed, no one knows when it first did.
+  const lasted = weighedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, seenAt - weighedAt);
+  return afterPasses(weights, { count: passes, lasted, mayChange });
+}
+
 export function probabilitiesOf(belief: Belief): Probabilities {
-  const weights = afterPasses(belief.weights, belief.passes);
+  const weights = weightsOf(belief);
   const flaky = flakyOf(weights);
   return { healthy: weights[0] ?? 0, flaky, broken: weights[BROKEN] ?? 0, flakyRate: rateOf(weights) };
 }
@@ -133,18 +149,25 @@ export function verdictOf(belief: Belief): Verdict {
   return { status, probability: probabilitiesOf(belief)[status], evidence: because[status] };
 }
 
+interface Sureness {
+  /** Of this belief, where they are known already. */
+  probabilities?: Pick<Probabilities, 'healthy'>;
+  /** How likely the test must be healthy. */
+  confidence?: number;
+}
+
 /**
  * Whether the test is healthy with a probability of 97 %, or was and has not been called flaky or broken since: a failure
  * that its run explains does not take it back.
- *
- * @param probabilities of this belief, where they are known already.
  */
-export const isSurelyHealthy = (
-  belief: Belief,
-  probabilities: () => Pick<Probabilities, 'healthy'> = () => probabilitiesOf(belief),
-): boolean => belief.status === 'healthy' && (belief.wasSure || probabilities().healthy >= SURE_FROM);
+export const isSurelyHealthy = (belief: Belief, { probabilities, confidence = SURE_FROM }: Sureness = {}): boolean =>
+  belief.status === 'healthy' &&
+  ((belief.wasSure && confidence <= SURE_FROM) || (probabilities ?? probabilitiesOf(belief)).healthy >= confidence);
 
-/** The status of a test, by its status before. */
+/**
+ * The status of a test, by its status before. A flaky one is healthy again once it would have failed at its rate; that it
+ * fails at another one, more rarely, only keeps it from being surely healthy.
+ */
 export function statusAfter(
   { status, wasFlaky }: Pick<Belief, 'status' | 'wasFlaky'>,
   belief: Belief,
@@ -152,8 +175,8 @@ export function statusAfter(
 ): Health {
   const { flaky, broken } = probabilitiesOf(belief);
   if (broken >= (status === 'broken' ? brokenUntil : brokenFrom)) return 'broken';
-  const isStillFlaky = status === 'flaky' || (status === 'broken' && wasFlaky);
-  if (flaky >= (isStillFlaky ? flakyUntil : flakyFrom)) return 'flaky';
+  const wasCalledFlaky = status === 'flaky' || (status === 'broken' && wasFlaky);
+  if (wasCalledFlaky ? flakyOf(weightsOf(belief, false)) >= flakyUntil : flaky >= flakyFrom) return 'flaky';
   // One of the two, though it is not clear which. A test that has only failed lately is not called flaky for it.
   if (flaky + broken >= UNHEALTHY_FROM) return flaky > broken && belief.streak.length === 0 ? 'flaky' : 'broken';
   return 'healthy';

@@ -1,6 +1,5 @@
 /** How sure a health is: what lists, details and explanations say beside it. Pure. */
 import { type Belief, isSurelyHealthy, type Probabilities, probabilitiesOf } from './belief.ts';
-import { foldBelief } from './belief-fold.ts';
 import type { Position } from './execution.ts';
 import { PASSED } from './only-passed.ts';
 import type { Health } from './status.ts';
@@ -11,7 +10,7 @@ export type Level = (typeof LEVELS)[number];
 
 /**
  * How likely a health must be for the confidence to be medium, and high. Most tests are healthy, so little is needed to
- * think so of a new one: 97 % takes 45 clean passes, 99 % takes 261.
+ * think so of a new one: 97 % takes 45 clean passes, 99 % takes 259.
  */
 const CONFIDENCES: Readonly<Record<Health, readonly [medium: number, high: number]>> = {
   healthy: [0.97, 0.99],
@@ -47,7 +46,7 @@ export function healthConfidence(health: Health, { at, belief }: Known): HealthC
     health === 'flaky' ||
     // A few failures of a new test: it may as well be flaky.
     (health === 'broken' && probability >= 0.5) ||
-    (health === 'healthy' && (confidence !== 'low' || isSurelyHealthy(belief, () => probabilities)));
+    (health === 'healthy' && (confidence !== 'low' || isSurelyHealthy(belief, { probabilities })));
   return { probability: Math.round(1_000 * probability) / 1_000, confidence, hasEnoughRuns };
 }
 
@@ -89,21 +88,4 @@ export function confidenceOfTest(
     .map((one) => healthConfidence(health, one))
     .sort((one, other) => (one.probability ?? 0) - (other.probability ?? 0));
   return (health === 'healthy' ? found[0] : found.at(-1)) ?? UNKNOWN;
-}
-
-/** {@link passesUntilHealthy} tries no more clean passes. */
-const PASSES_MAX = 10_000;
-
-/**
- * How many clean passes in a row, each on a new commit, make a test surely healthy; 0 if it is. Null: more than
- * {@link PASSES_MAX}.
- */
-export function passesUntilHealthy(belief: Belief, finishedAt: number): number | null {
-  let after = belief;
-  for (let passes = 0; passes <= PASSES_MAX; passes++) {
-    if (isSurelyHealthy(after)) return passes;
-    const commit = `\0${passes}`;
-    after = foldBelief(after, { executionId: '', result: 'passed', finishedAt, commit });
-  }
-  return null;
 }

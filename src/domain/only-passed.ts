@@ -14,7 +14,7 @@ export const passedOnly = (passes: number, commit: string): Belief => ({ ...PASS
 /** Whether nothing but passes came. */
 export const hasOnlyPassed = (belief: Belief): boolean =>
   belief.status === 'healthy' &&
-  belief.trouble.at === 0 &&
+  belief.weighedAt === 0 &&
   !belief.wasFlaky &&
   !belief.wasSure &&
   belief.failingCommits.length + belief.evidence.length + belief.streak.length === 0 &&

@@ -15,7 +15,7 @@ export interface RecoveryExplanation {
 
 interface RecoveringIdentity extends Identity {
   health: Health;
-  /** Clean passes since the quarantine was made, and how many it needs in all; null: more than anyone waits for. */
+  /** Clean passes since the quarantine was made, and how many more it needs; null: more than anyone waits for. */
   cleanPasses: number;
   cleanPassesNeeded: number | null;
 }
@@ -41,11 +41,9 @@ export function explainRecovery(
 }
 
 function recovering(identity: IdentityExplanation, quarantinedAt: number): RecoveringIdentity {
-  const { health, executions: all } = identity;
-  const cleanPasses = all.filter((one) => one.finishedAt > quarantinedAt && !isTrouble(one)).length;
-  const left = identity.cleanPassesNeeded === null ? null : identity.cleanPassesNeeded - identity.cleanPasses;
-  return {
-    ...{ ...identityOf(identity), health, cleanPasses },
-    cleanPassesNeeded: left === null ? null : cleanPasses + left,
-  };
+  const { health, cleanPassesNeeded, executions } = identity;
+  const cleanPasses = executions.filter(
+    (one) => one.finishedAt > quarantinedAt && one.status !== 'skipped' && !isTrouble(one),
+  ).length;
+  return { ...identityOf(identity), health, cleanPasses, cleanPassesNeeded };
 }

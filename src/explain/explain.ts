@@ -8,13 +8,15 @@ import { defineQuery } from '../clickhouse/query.ts';
 import type { BeliefAt } from '../domain/belief.ts';
 import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
-import type { Cause } from '../domain/belief-fold.ts';
+import { BROKEN_FAILS, type Cause } from '../domain/belief-fold.ts';
 import { isContradiction, isElsewhere } from '../domain/clues.ts';
 import type { Contradiction } from '../domain/contradictions.ts';
 import type { Elsewhere, Seen } from '../domain/elsewhere.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { type HealthConfidence, healthConfidence, passesUntilHealthy } from '../domain/health-confidence.ts';
+import { type HealthConfidence, healthConfidence } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
+import { type Pace, paceOf, passesUntilHealthy } from '../domain/passes-until-healthy.ts';
+import { type OwnFailure, type ProbableFix, probableFix } from '../domain/probable-fix.ts';
 import type { Health } from '../domain/status.ts';
 import { identityKey, identityOf } from '../domain/test-identity.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
@@ -84,9 +86,13 @@ export interface IdentityExplanation extends IdentityState, HealthConfidence {
   isRecent: boolean;
   /** In order of finishing. */
   executions: ExplainedExecution[];
-  /** Clean passes in a row up to the end, and how many make it healthy in all; null: more than anyone waits for. */
+  /** Clean passes in a row up to the end, and how many more make it surely healthy; null: more than anyone waits for. */
   cleanPasses: number;
   cleanPassesNeeded: number | null;
+  /** How often it ran lately. */
+  pace: Pace;
+  /** The commit that probably ended its failures; null without failures that are its own, and while it is unknown. */
+  fix: ProbableFix | null;
   /** Every change of health, oldest first. */
   steps: Step[];
   /** Everything that went wrong, in order of finishing. */
@@ -224,6 +230,8 @@ function explainIdentity(
   const byId = new Map([...ordered, ...failedOff].map((one) => [String(one.executionId), one]));
   const explainedPulls: ExplainedContradiction[] = [];
   const steps: Step[] = [];
+  /** By id of what went wrong: how often a flaky test failed by what was known then. */
+  const rates = new Map<string, number>();
   let cleanPasses = 0;
   const events = [
     ...ordered.map((execution) => ({ at: execution, execution, pull: undefined, shown: undefined })),
@@ -246,7 +254,8 @@ function explainIdentity(
     else {
       const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
       course.add(execution, meaning && troubleFor(before, meaning));
-      cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
+      if (isTrouble(execution)) rates.set(String(execution.executionId), probabilitiesOf(course.belief).flakyRate);
+      if (execution.status !== 'skipped') cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
     }
     const [from, to] = [before, course.belief].map(({ status }) => shownHealth(status, isFlakyDetectionEnabled));
     if (from && to && from !== to) steps.push(stepOf(course, { from, to }, execution, byId));
@@ -255,15 +264,19 @@ function explainIdentity(
   const { belief, at } = course;
   const health = shownHealth(belief.status, isFlakyDetectionEnabled);
   const newestAt = at?.finishedAt ?? 0;
-  const needed = passesUntilHealthy(belief, newestAt);
+  const ran = ordered.filter(({ status }) => status !== 'skipped');
+  const pace = { ...paceOf(ran.map(({ finishedAt }) => finishedAt)), finishedAt: newestAt };
+  const probabilities = probabilitiesOf(belief);
   return {
     ...{ ...identityOf(first), testName: test.name, belief, health, newestAt },
     ...healthConfidence(health, { at, belief }),
-    probabilities: probabilitiesOf(belief),
+    probabilities,
     evidence: executionsIn(verdictOf(belief).evidence, byId),
     executions: ordered,
     cleanPasses,
-    cleanPassesNeeded: needed === null ? null : cleanPasses + needed,
+    cleanPassesNeeded: passesUntilHealthy(belief, pace),
+    pace,
+    fix: probableFix(ran, lastOwnFailure(ran, course, rates), probabilities.healthy),
     steps,
     failures: ordered.flatMap((execution) => {
       const id = String(execution.executionId);
@@ -274,6 +287,19 @@ function explainIdentity(
     }),
     contradictions: explainedPulls,
   };
+}
+
+/** The last failure that its run does not explain. */
+function lastOwnFailure(
+  ran: readonly ExplainedExecution[],
+  { causes }: BeliefCourse,
+  rates: ReadonlyMap<string, number>,
+): OwnFailure | undefined {
+  const last = ran.findLast(({ executionId }) => (causes.get(String(executionId)) ?? 'run') !== 'run');
+  if (!last) return undefined;
+  const id = String(last.executionId);
+  const isBroken = causes.get(id) !== 'test';
+  return { executionId: last.executionId, isBroken, rate: isBroken ? BROKEN_FAILS : (rates.get(id) ?? 0) };
 }
 
 function stepOf(

@@ -5,6 +5,7 @@ import { ACTIVE_DAYS } from '../domain/activity.ts';
 import { axesSchema } from '../domain/axes.ts';
 import { CAUSES } from '../domain/belief-fold.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
+import { PASSES_MAX } from '../domain/passes-until-healthy.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { TROUBLES } from '../domain/troubled-run.ts';
 import { EXECUTIONS_MAX } from './explain.ts';
@@ -14,9 +15,19 @@ import { failsWithField } from './fails-with-schema.ts';
 export const CHANGES_MAX = 20;
 export const LISTED_MAX = 20;
 
-const moment = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
-const health = z.enum(HEALTHS).meta({ example: 'flaky' });
-const count = (description: string, example = 1) => z.int().min(0).meta({ description, example });
+export const moment = z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' });
+export const health = z.enum(HEALTHS).meta({ example: 'flaky' });
+export const count = (description: string, example = 1) => z.int().min(0).meta({ description, example });
+
+export const passesNeeded = (description: string) =>
+  z
+    .int()
+    .min(0)
+    .nullable()
+    .meta({
+      description: `${description}; 0: it is. Null: more than ${PASSES_MAX.toLocaleString('en-US')}`,
+      example: 207,
+    });
 
 const execution = z
   .object({
@@ -42,9 +53,30 @@ const reason = z.string().meta({
   description: 'In words',
   example: '200 of 212 executions failed unexpectedly: a healthy test fails in this run with a probability of 92%',
 });
-const probability = (description: string, example: number) => z.number().min(0).max(1).meta({ description, example });
+export const probability = (description: string, example: number) =>
+  z.number().min(0).max(1).meta({ description, example });
 
-const axesOut = axesSchema.meta({
+export const probableFixField = z
+  .object({
+    commit: z.string().meta({ description: 'The first commit on which it passed since', example: '7c2e9d4' }),
+    passed_at: moment.meta({ description: 'When it passed' }),
+    last_failing_commit: z.string().nullable().meta({
+      description: 'The commit of its last failure that its run does not explain; the fix came after it',
+      example: '1f3a9c2',
+    }),
+    probability: probability(
+      'How likely the test is healthy because of this commit, and not of a later one before which it only passed by luck',
+      0.93,
+    ),
+  })
+  .nullable()
+  .meta({
+    id: 'ProbableFix',
+    description:
+      'The commit that probably ended its failures. Null: it has not failed, or not passed since; or that commit is unknown, or had failed before, so that something else ended them',
+  });
+
+export const axesOut = axesSchema.meta({
   description: 'Of the leg, as it was named; empty without axes',
   example: { os: 'linux' },
 });
@@ -84,11 +116,12 @@ const identity = z.object({
   flaky_count: count('Of these, flaky ones'),
   held_back_count: count('Of these, failures that are no evidence, because their run caused them', 0),
   clean_passes: count('Clean passes in a row', 3),
-  clean_passes_needed: z
-    .int()
-    .min(0)
-    .nullable()
-    .meta({ description: 'How many in a row make it surely healthy; null: more than 10,000', example: 210 }),
+  clean_passes_needed: z.int().min(0).nullable().meta({
+    description:
+      'How many more in a row, as often as lately, make it surely healthy (97%); 0: it is. Null: more than 10,000',
+    example: 207,
+  }),
+  probable_fix: probableFixField,
   changes_count: count('Changes of health'),
   changes: z
     .array(
@@ -188,11 +221,10 @@ const recovery = z.object({
       axes: axesOut,
       health_status: health,
       clean_passes: count('Clean passes since the quarantine', 3),
-      clean_passes_needed: z
-        .int()
-        .min(0)
-        .nullable()
-        .meta({ description: 'How many make it surely healthy; null: more than 10,000', example: 210 }),
+      clean_passes_needed: z.int().min(0).nullable().meta({
+        description: 'How many more in a row make it surely healthy; 0: it is. Null: more than 10,000',
+        example: 207,
+      }),
     }),
   ),
 });

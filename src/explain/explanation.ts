@@ -11,13 +11,20 @@ import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
 import { percent } from '../domain/health-confidence.ts';
 import { JUDGEMENT_VERSION } from '../domain/judgement-constants.ts';
 import { formatMoment } from '../domain/moment.ts';
+import type { ProbableFix } from '../domain/probable-fix.ts';
 import { windowUpTo } from '../domain/ratio-window.ts';
 import { worstHealth } from '../domain/status.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Turn } from '../fair-queue.ts';
 import type { Database } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
-import { EXECUTIONS_MAX, type ExplainedExecution, explainTest, type IdentityExplanation } from './explain.ts';
+import {
+  EXECUTIONS_MAX,
+  type ExplainedExecution,
+  type ExplainOptions,
+  explainTest,
+  type IdentityExplanation,
+} from './explain.ts';
 import { explainRecovery, type RecoveryExplanation } from './explain-recovery.ts';
 import { CHANGES_MAX, type Explanation, LISTED_MAX } from './explanation-schema.ts';
 import type { FailsWith } from './fails-with-schema.ts';
@@ -39,19 +46,21 @@ export interface ExplanationInput {
   turn?: Turn;
 }
 
+export const explanationOptions = ({ repository, test, asOf, now }: ExplanationInput): ExplainOptions => ({
+  repositoryId: repository.id,
+  test,
+  isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
+  // Clocks of producers may be ahead.
+  asOf: asOf ?? now + DAY_MS,
+});
+
 /** Explains a test from its retained executions on the default branch. */
 export async function explain(
   deps: ExplanationDeps,
   { repository, test, asOf, now, turn }: ExplanationInput,
 ): Promise<Explanation> {
   const clickhouse = turn ? inTurn(deps.clickhouse, turn) : deps.clickhouse;
-  const options = {
-    repositoryId: repository.id,
-    test,
-    isFlakyDetectionEnabled: repository.flakyDetectionEnabled,
-    // Clocks of producers may be ahead.
-    asOf: asOf ?? now + DAY_MS,
-  };
+  const options = explanationOptions({ repository, test, asOf, now });
   const identities = await explainTest({ clickhouse, db: deps.db }, options);
   const [open, failsWith] = await Promise.all([
     identities.length === 0 ? [] : deps.quarantines.ofTests(repository.id, [test.id]),
@@ -75,7 +84,7 @@ async function whatFailsWith(
 }
 
 /** The same ClickHouse, whose queries take their turns. */
-const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
+export const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
   select: (query, params) => clickhouse.select(query, params, turn),
   rows: (sql, params) => clickhouse.rows(sql, params),
   command: (sql, params) => clickhouse.command(sql, params),
@@ -138,6 +147,7 @@ function identityOf(
     held_back_count: held.length,
     clean_passes: one.cleanPasses,
     clean_passes_needed: one.cleanPassesNeeded,
+    probable_fix: fixDocument(one.fix),
     changes_count: one.steps.length,
     changes: one.steps.slice(-CHANGES_MAX).map((step) => ({
       from: step.from,
@@ -174,7 +184,15 @@ function identityOf(
 /** Where too few other tests run, trouble that hits this one alone is as likely as anything. */
 const NO_REASON = 'nothing else tells its run from the test';
 
-const rounded = (share: number): number => Math.round(1_000 * share) / 1_000;
+export const fixDocument = (fix: ProbableFix | null): Explanation['identities'][number]['probable_fix'] =>
+  fix && {
+    commit: fix.commit,
+    passed_at: formatMoment(fix.at),
+    last_failing_commit: fix.lastFailingCommit || null,
+    probability: rounded(fix.probability),
+  };
+
+export const rounded = (share: number): number => Math.round(1_000 * share) / 1_000;
 
 function ruleOf({ from, to, probability: share, breaker, executions }: IdentityExplanation['steps'][number]): string {
   const said = `${to} with a probability of ${percent(share)}`;

@@ -193,6 +193,17 @@ export const enumParameter = <const T extends string>(
 export const integerParameter = (min: number, max: number, about: Description): QueryParameter<number | undefined> =>
   optional(integer(min, max), { type: 'integer', minimum: min, maximum: max }, { example: min, ...about });
 
+/** A number within bounds, in decimal digits with a point. */
+export function numberParameter(min: number, max: number, about: Description): QueryParameter<number | undefined> {
+  const error = `must be a number from ${min} to ${max}`;
+  const read = z
+    .string()
+    .regex(/^\d{1,15}(?:\.\d{1,15})?$/, { error, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error });
+  return optional(read, { type: 'number', minimum: min, maximum: max }, { example: min, ...about });
+}
+
 /** A UUID of any version → lower case. */
 export const uuidParameter = (about: Description): QueryParameter<string | undefined> =>
   optional(

@@ -11,6 +11,7 @@ import type { InsightsDeps } from './common.ts';
 import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
+import { ExplanationTurns } from './explanation-turns.ts';
 import { FailureEvidence } from './failure-evidence.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
@@ -19,6 +20,7 @@ import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountPullRequest } from './pull-request.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
+import { mountRecovery } from './recovery.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
@@ -64,6 +66,8 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     searches: new FairQueue(SEARCH_SHARES),
   };
   for (const mountOne of MOUNTED) mountOne(app, http, deps);
-  mountExplanation(app, http, deps);
+  const explaining = { ...deps, explanationTurns: new ExplanationTurns() };
+  mountExplanation(app, http, explaining);
+  mountRecovery(app, http, explaining);
   mountNotOffered(app, http);
 }

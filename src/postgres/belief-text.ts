@@ -29,6 +29,7 @@ type Whole = [
   evidence: [...Place, isFlaky: boolean, isContradicted: boolean][],
   streak: Place[],
   wasSure: boolean,
+  weighedAt: number,
 ];
 
 const isNumber = (value: unknown): boolean => typeof value === 'number';
@@ -44,7 +45,21 @@ const COUNT = [isNumber, isText, isNumber, isText, isText, isNumber] as const;
 const { isArray } = Array;
 const WHOLE = [
   ...COUNT,
-  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag],
+  ...[
+    isArray,
+    isNumber,
+    isNumber,
+    isArray,
+    isNumber,
+    isNumber,
+    isNumber,
+    isHealth,
+    isFlag,
+    isArray,
+    isArray,
+    isFlag,
+    isNumber,
+  ],
 ] as const;
 const hasParts = (value: unknown, parts: readonly ((part: unknown) => boolean)[]): boolean =>
   isArray(value) && value.length === parts.length && parts.every((isPart, i) => isPart(value[i]));
@@ -94,6 +109,7 @@ export function readBelief(text: string): BeliefAt {
     evidence,
     streak,
     wasSure,
+    weighedAt,
   ] = parts;
   return {
     at,
@@ -105,6 +121,8 @@ export function readBelief(text: string): BeliefAt {
       commit,
       failingCommits: failing.map(([one, failedAt]) => ({ commit: one, at: failedAt })),
       trouble: { at: troubleAt, share, shared },
+      weighedAt,
+      seenAt: weighedAt === 0 ? 0 : finishedAt,
       status,
       wasFlaky,
       wasSure,
@@ -133,6 +151,7 @@ function wholeOf(belief: Belief): Whole {
     belief.evidence.map((one) => [one.executionId, one.commit, one.finishedAt, one.isFlaky, one.isContradicted]),
     belief.streak.map((one) => [one.executionId, one.commit, one.finishedAt]),
     belief.wasSure,
+    belief.weighedAt,
   ];
 }
 

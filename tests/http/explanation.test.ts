@@ -53,6 +53,7 @@ test('names for each identity its health, how sure it is, and the executions tha
     executions_count: 11,
     flaky_count: 0,
     held_back_count: 0,
+    probable_fix: null,
     changes_count: 1,
     failures_count: 2,
     held_back: [],

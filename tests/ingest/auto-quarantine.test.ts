@@ -247,15 +247,17 @@ describe('recovery', () => {
     await course.run([...times(5), ...times(4, 'flaky')]);
     const isRecovered = async () => (await course.open()).map((one) => one.isRecovered);
     expect(await isRecovered()).toEqual([false]);
-    await course.run(times(40), 3 * HOUR_MS);
+    // Healthy by now, but it may only fail more rarely than before.
+    await course.run(times(90), 3 * HOUR_MS);
     expect(await isRecovered()).toEqual([false]);
-    await course.run(times(50), 3 * HOUR_MS);
+    await course.run(times(120), 3 * HOUR_MS);
     expect(await isRecovered()).toEqual([true]);
-    // A failure that its run explains changes nothing; one that only the test explains does.
+    // A failure that its run explains changes nothing. Failures that only the test explains do: as many as make any other
+    // test of this repository flaky.
     await course.outage();
     await course.run(times(1));
     expect(await isRecovered()).toEqual([true]);
-    await course.run(['flaky', 'flaky']);
+    await course.run(times(4, 'flaky'));
     expect(await isRecovered()).toEqual([false]);
     await driver.verify();
   });

@@ -35,7 +35,7 @@ describe('explain', () => {
     const lines = text
       .split('\n')
       .map((line) =>
-        line.replace(/(?<=passes in a row: 1 of )\d+|(?<=flaky: flaky with a probability of )[\d.]+/, 'N'),
+        line.replace(/(?<=passes in a row: 1; )\d+(?= more)|(?<=flaky: flaky with a probability of )[\d.]+/, 'N'),
       );
     expect(lines).toEqual([
       'sums',
@@ -53,7 +53,7 @@ describe('explain', () => {
       '      the test itself',
       '    2026-11-21T17:00:00Z failed, run 3 attempt 1, commit commit of 3, stored later (2026-11-21T20:00:00Z)',
       '      the test itself',
-      '  clean passes in a row: 1 of N',
+      '  clean passes in a row: 1; N more make it surely healthy',
     ]);
     expect(identities).toMatchObject([{ has_enough_runs: true, since_commit: 'commit of 2', failures_count: 2 }]);
     const before = await explained(stores, repository, 'sums', at(8.5));
@@ -84,11 +84,27 @@ describe('explain', () => {
     expect(identities).toMatchObject([{ held_back_count: 1, failures: [{ cause: 'run', is_flaky: false }] }]);
     expect(text).toContain('quarantined 2026-11-21T15:00:00Z (manual, every branch): to see');
     expect(text).toContain('not recovered');
-    expect(text).toMatch(/CI \/ unit: healthy, 2 of \d+ clean passes/);
+    expect(text).toMatch(/CI \/ unit: healthy, clean passes since then: 2; \d+ more make it surely healthy/);
     const before = await explained(stores, repository, 'test 3', TEST_NOW - 6.5 * HOUR_MS);
-    expect(before.text).toMatch(/CI \/ unit: healthy, 1 of \d+ clean passes/);
+    expect(before.text).toMatch(/CI \/ unit: healthy, clean passes since then: 1; \d+ more make it surely healthy/);
     const unquarantined = await explained(stores, repository, 'test 3', TEST_NOW - 8.5 * HOUR_MS);
     expect(unquarantined.text).not.toContain('quarantined');
+    await driver.verify();
+  });
+
+  test('names the commit that probably fixed a broken test', async () => {
+    const { stores, driver } = ingest;
+    const repository = uniqueRepository();
+    const run = (runId: string, hours: number, status: 'passed' | 'failed') => {
+      const others = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`other ${i}`, 'passed' as const]));
+      const at = TEST_NOW - hours * HOUR_MS;
+      return runOf({ repository, runId, at, receivedAt: TEST_NOW, results: { ...others, sums: status } });
+    };
+    const runs = ['passed', 'passed', 'passed', 'failed', 'failed', 'failed', 'passed', 'passed'] as const;
+    await driver.ingest(...runs.map((status, i) => run(String(i), 40 - 2 * i, status)));
+    const { text } = await explained(stores, repository, 'sums', undefined);
+    expect(text).toMatch(/fixed by commit of 6 \(it failed on commit of 5 before\) with a probability of \d\d(\.\d)?%/);
+    expect((await explained(stores, repository, 'sums', TEST_NOW - 29 * HOUR_MS)).text).not.toContain('fixed by');
     await driver.verify();
   });
 

@@ -105,6 +105,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/recovery`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/runs`]: 'read',
   [`GET ${REPOSITORY}/runs/:id`]: 'read',

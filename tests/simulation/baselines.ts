@@ -51,6 +51,43 @@ export class SameCommitRule implements Rules {
   }
 }
 
+/** A run with so many failures had trouble itself. */
+const SHARED_FAILURES = 10;
+
+/**
+ * The rule in six lines: flaky for two weeks after a contradiction, broken after two failures in a row on the default
+ * branch; runs in which much fails say nothing.
+ */
+export class SixLinesRule implements Rules {
+  readonly name = 'six lines';
+  readonly #contradicted = new SameCommitRule();
+  readonly #failures = new Map<number, number>();
+
+  takeIn(run: Run): void {
+    if (run.troubles.size >= SHARED_FAILURES) return;
+    this.#contradicted.takeIn(run);
+    if (!run.isDefaultBranch) return;
+    for (let i = 0; i < run.identities.length; i++) {
+      const identity = run.identities[i] as number;
+      if (isFailed(run, identity)) this.#failures.set(identity, (this.#failures.get(identity) ?? 0) + 1);
+      else this.#failures.delete(identity);
+    }
+  }
+
+  settle(now: number): void {
+    this.#contradicted.settle(now);
+  }
+
+  health(identity: number): Health {
+    if ((this.#failures.get(identity) ?? 0) >= 2) return 'broken';
+    return this.#contradicted.health(identity) === 'flaky' ? 'flaky' : 'healthy';
+  }
+
+  isQuarantined(identity: number): boolean {
+    return this.health(identity) === 'flaky';
+  }
+}
+
 /** Failure rates on the default branch: flaky from two failures of less than 80 %, broken from 80 % of the last three. */
 export class ThresholdRule implements Rules {
   readonly name = 'thresholds';

@@ -35,6 +35,10 @@ export interface Rules {
   health(identity: number): Health;
   /** Whether a flaky test is worth an alarm at `now`. Rules without this distinction leave it out. */
   isActive?(identity: number, now: number): boolean;
+  /** How likely that is right, where the rules say so. */
+  probability?(identity: number): number;
+  /** Whether a test that was flaky or broken has surely recovered. Where it is missing: whether it is called healthy. */
+  isSurelyHealthy?(identity: number): boolean;
   /** Whether the test would be quarantined automatically now as flaky. */
   isQuarantined(identity: number): boolean;
 }

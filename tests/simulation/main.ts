@@ -4,10 +4,11 @@
  * with other levels.
  */
 import { parseArgs } from 'node:util';
+import { describeCalibration, hasClaims } from './calibration.ts';
 import { describeScores } from './report.ts';
 import { addScores, type Scores } from './score.ts';
 import { type Trial, WORLD_NAMES } from './trials.ts';
-import { KINDS, LARGE } from './worlds.ts';
+import { CHANGING, KINDS, LARGE } from './worlds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -49,7 +50,7 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Number(values.workers) }, work));
-const notSummed = [KINDS[0]?.name, LARGE.name];
+const notSummed = [KINDS[0]?.name, LARGE.name, ...CHANGING.map(({ name }) => name)];
 const all = new Map<string, Scores>();
 for (const name of names) {
   const scores = byWorld.get(name) ?? new Map<string, Scores>();
@@ -62,4 +63,6 @@ for (const name of names) {
 }
 if (names.length > 1)
   process.stdout.write(`${describeScores('All with infrastructure trouble, to 5,000 tests', all)}\n`);
+const [first] = all.values();
+if (first && hasClaims(first.calibration)) process.stdout.write(`${describeCalibration(first.calibration)}\n`);
 process.stdout.write(`seeds ${values.seeds}, ${((performance.now() - begun) / 1_000).toFixed(0)} s\n`);

@@ -4,10 +4,10 @@
  */
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
+import { addClaim, type Calibration, noCalibration, type Share } from './calibration.ts';
 import type { Run } from './history.ts';
 import { daysOf, type RealHistory } from './real-history.ts';
 import { type NotHealthy, saidOf, type Verdicts } from './real-verdicts.ts';
-import type { Share } from './score.ts';
 
 /** How far ahead a flaky test must show it again. */
 const AHEAD_MS = 28 * DAY_MS;
@@ -38,9 +38,15 @@ export interface RealScores {
   steps: Share;
   /** How often a flaky identity was called healthy, and of these, how often it contradicted itself in the next weeks. */
   wrongRecoveries: Share;
+  /**
+   * Of what was said with a probability, how much held: a flaky test, at the end of a day, as `flakyRight`; a broken one,
+   * after a failure, as `brokenRight`; a healthy one if it does not pass and fail on one commit in the next four weeks.
+   * Undefined for rules that say no probabilities.
+   */
+  calibration: Calibration | undefined;
 }
 
-export function scoreReal(history: RealHistory, { afterRun, atEndOfDay, calm }: Verdicts): RealScores {
+export function scoreReal(history: RealHistory, { afterRun, atEndOfDay, calm, probabilities }: Verdicts): RealScores {
   const contradictions = contradictionsOf(history);
   const scores: RealScores = {
     flakyRight: { right: 0, of: 0 },
@@ -53,6 +59,7 @@ export function scoreReal(history: RealHistory, { afterRun, atEndOfDay, calm }: 
     brokenSaid: { right: 0, of: 0 },
     steps: { right: 0, of: 0 },
     wrongRecoveries: { right: 0, of: 0 },
+    calibration: probabilities && noCalibration(),
   };
   const courses = history.identities.map(
     (): Course => ({ ranAt: 0, recoveries: [], said: 'healthy', commit: '', steps: undefined }),
@@ -61,16 +68,26 @@ export function scoreReal(history: RealHistory, { afterRun, atEndOfDay, calm }: 
   let index = 0;
   for (const { day, runs } of daysOf(history)) {
     for (const run of runs) {
-      const said = afterRun[index++] ?? new Map();
+      const said = afterRun[index] ?? new Map();
       for (let i = 0; i < run.identities.length; i++) {
         const course = courses[run.identities[i] as number] as Course;
         scoreBroken(course, run.troubles.has(run.identities[i] as number), scores);
       }
-      for (let i = 0; i < run.identities.length; i++) follow(courses, run, run.identities[i] as number, said, scores);
+      for (let i = 0; i < run.identities.length; i++) {
+        const identity = run.identities[i] as number;
+        follow(courses, run, identity, said, scores);
+        const course = courses[identity] as Course;
+        course.probability = probabilities?.afterRun[index]?.get(identity);
+      }
+      index++;
     }
     const now = (day + 1) * DAY_MS;
     if (now > end) continue;
-    const said = { notHealthy: atEndOfDay.get(day) ?? new Map(), calm: calm?.get(day) ?? new Set() };
+    const said = {
+      notHealthy: atEndOfDay.get(day) ?? new Map(),
+      calm: calm?.get(day) ?? new Set(),
+      probabilities: probabilities?.atEndOfDay.get(day),
+    };
     askOfDay(history, said, courses, contradictions, now, scores);
   }
   for (const [identity, { recoveries }] of courses.entries())
@@ -90,6 +107,8 @@ interface Course {
   /** After the last execution, if that failed: what was said. */
   failedAndSaid?: Health;
   said: Health;
+  /** How likely that was right just afterwards, if it was not healthy. */
+  probability?: number | undefined;
   /** The commit it ran on, and what it did there: passes, then failures. */
   commit: string;
   steps: { passes: number; failures: number; wasNamed: boolean } | undefined;
@@ -102,6 +121,8 @@ function scoreBroken(course: Course, isFailed: boolean, scores: RealScores): voi
   scores.brokenSaid.right++;
   scores.brokenRight.of++;
   if (isFailed) scores.brokenRight.right++;
+  if (scores.calibration && course.probability !== undefined)
+    addClaim(scores.calibration, 'broken', course.probability, isFailed);
 }
 
 /**
@@ -140,7 +161,7 @@ function follow(
 
 function askOfDay(
   { identities }: RealHistory,
-  said: { notHealthy: NotHealthy; calm: ReadonlySet<number> },
+  said: { notHealthy: NotHealthy; calm: ReadonlySet<number>; probabilities: ArrayLike<number> | undefined },
   courses: readonly Course[],
   contradictions: ReadonlyMap<string, readonly number[]>,
   now: number,
@@ -149,11 +170,15 @@ function askOfDay(
   const flaky = new Set<string>();
   const active = new Set<string>();
   const seen = new Set<string>();
+  /** By test: the likeliest of its flaky identities; the least likely, if all are healthy. */
+  const sure = new Map<string, Claim>();
   for (const [identity, { test }] of identities.entries()) {
     const course = courses[identity] as Course;
     if (course.ranAt <= now - RECENT_MS) continue;
     seen.add(test);
-    if (saidOf(said.notHealthy, identity) !== 'flaky') continue;
+    const health = saidOf(said.notHealthy, identity);
+    sure.set(test, worse(sure.get(test), { health, probability: said.probabilities?.[identity] ?? 0 }));
+    if (health !== 'flaky') continue;
     flaky.add(test);
     if (!said.calm.has(identity)) active.add(test);
   }
@@ -164,6 +189,10 @@ function askOfDay(
     share.of++;
     if (isRight) share.right++;
   };
+  if (scores.calibration && said.probabilities)
+    // Whether a test is broken shows in its next run.
+    for (const [test, { health, probability }] of sure)
+      if (health !== 'broken') addClaim(scores.calibration, health, probability, willBe(test) === (health === 'flaky'));
   for (const test of flaky) count(scores.flakyRight, willBe(test));
   for (const test of active) count(scores.activeRight, willBe(test));
   for (const [test, moments] of contradictions) {
@@ -176,6 +205,20 @@ function askOfDay(
       moments.some((at) => at < now),
     );
   }
+}
+
+interface Claim {
+  health: Health;
+  probability: number;
+}
+
+/** What is said of a test by its identities: flaky if one is, else broken if one is. */
+function worse(one: Claim | undefined, other: Claim): Claim {
+  if (!one) return other;
+  if (one.health === other.health)
+    return one.probability > other.probability === (one.health !== 'healthy') ? one : other;
+  const order: readonly Health[] = ['healthy', 'broken', 'flaky'];
+  return order.indexOf(one.health) > order.indexOf(other.health) ? one : other;
 }
 
 /** By test: when one commit and suite had both passed and failed it. */

@@ -14,6 +14,13 @@ export interface Verdicts {
   afterRun: NotHealthy[];
   /** By day since 1970: of every identity. */
   atEndOfDay: Map<number, NotHealthy>;
+  /** How likely what is said is right. Undefined where no one says so. */
+  probabilities?: {
+    /** In the order of the runs: of the identities that ran and are not healthy, just afterwards. */
+    afterRun: ReadonlyMap<number, number>[];
+    /** By day since 1970: of every identity. */
+    atEndOfDay: Map<number, ArrayLike<number>>;
+  };
   /** By day since 1970: flaky identities that are calm. Undefined where no one says so. */
   calm?: Map<number, ReadonlySet<number>>;
 }
@@ -32,15 +39,21 @@ export function verdictsOf(history: RealHistory, rules: Rules): Verdicts {
     return said;
   };
   const all = [...history.identities.keys()];
+  const { probability } = rules;
+  if (probability) verdicts.probabilities = { afterRun: [], atEndOfDay: new Map() };
+  const sureOf = (identity: number): number => probability?.call(rules, identity) ?? 0;
   for (const { day, runs } of daysOf(history)) {
     for (const run of runs) {
       rules.takeIn(run);
       rules.settle(run.at);
-      verdicts.afterRun.push(saidOfThese(run.identities));
+      const said = saidOfThese(run.identities);
+      verdicts.afterRun.push(said);
+      verdicts.probabilities?.afterRun.push(new Map([...said.keys()].map((one) => [one, sureOf(one)])));
     }
     rules.settle((day + 1) * DAY_MS);
     const said = saidOfThese(all);
     verdicts.atEndOfDay.set(day, said);
+    verdicts.probabilities?.atEndOfDay.set(day, Float32Array.from(all, sureOf));
     if (!rules.isActive) continue;
     verdicts.calm ??= new Map();
     verdicts.calm.set(

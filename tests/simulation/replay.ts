@@ -8,12 +8,12 @@
 import { parseArgs } from 'node:util';
 import { FINGERPRINT_VERSION } from '../../src/domain/fingerprint.ts';
 import { closeOnSignals } from '../bench/folder.ts';
+import { describeCalibration, type Share } from './calibration.ts';
 import { type Groups, groupsOf } from './real-groups.ts';
 import { addQuietDays, type Day, firstDays, legsOf, type RealHistory, readRealHistory } from './real-history.ts';
 import { type RealScores, scoreReal } from './real-score.ts';
 import { HistoryInService, withService } from './real-service.ts';
 import { differencesOf, isoDay, type Verdicts, verdictsOf } from './real-verdicts.ts';
-import type { Share } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
 import { CURVE, RULES } from './trials.ts';
 
@@ -56,9 +56,12 @@ const served = values.service ? await serve(history) : undefined;
 
 process.stdout.write(`| | ${COLUMNS.map(([name]) => name).join(' | ')} |\n|${'---|'.repeat(COLUMNS.length + 1)}\n`);
 let limits = '';
+/** Of the rules of the service. */
+let calibration = '';
 const score = (verdicts: Verdicts): void => {
   const scores = scoreReal(history, verdicts);
   process.stdout.write(`| ${verdicts.name} | ${COLUMNS.map(([, cell]) => cell(scores)).join(' | ')} |\n`);
+  if (scores.calibration && calibration === '') calibration = describeCalibration(scores.calibration);
   limits = `had run within two weeks before: ${share(scores.flakySeen)}, had done so before: ${share(scores.flakyBefore)}`;
 };
 if (served) score(served.verdicts);
@@ -67,6 +70,9 @@ for (const make of values.curve ? CURVE : RULES) {
   if (rules.name.includes(values.rules)) score(verdictsOf(history, rules));
 }
 process.stdout.write(`\nof the tests that passed and failed on one commit in the four weeks after a day, ${limits}\n`);
+
+if (calibration !== '')
+  process.stdout.write(`\nhow often claims of the rules held, by their probability\n\n${calibration}`);
 
 const say = (who: string, { all, single }: Groups): void => {
   process.stdout.write(

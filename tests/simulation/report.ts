@@ -1,5 +1,6 @@
 /** Scores as a table, as docs/judgement-quality.md shows them. */
-import type { Scores, Share } from './score.ts';
+import type { Share } from './calibration.ts';
+import type { Scores } from './score.ts';
 
 const percent = ({ right, of }: Share, digits = 0): string =>
   of === 0 ? '-' : `${((100 * right) / of).toFixed(digits)} %`;
@@ -18,6 +19,7 @@ const COLUMNS: readonly (readonly [string, (scores: Scores) => string])[] = [
   ['of fine', ({ falseQuarantines }) => percent(falseQuarantines, 1)],
   ['of broken', ({ brokenQuarantines }) => percent(brokenQuarantines, 1)],
   ['wrong recoveries', ({ wrongRecoveries: { right, of } }) => (of === 0 ? '-' : (right / of).toFixed(2))],
+  ['wrong marks', ({ wrongMarks }) => `${percent(wrongMarks)} of ${wrongMarks.of}`],
   ['days to know 1 %', ({ daysToKnow }) => `${median(daysToKnow)} of ${daysToKnow.length}`],
   ['CPU s', ({ seconds }) => seconds.toFixed(1)],
 ];

@@ -1,6 +1,7 @@
 /** Compares what rules said, asked every few hours, with what was true. */
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { addCalibrations, addClaim, type Calibration, noCalibration, type Share } from './calibration.ts';
 import type { Rules, Run } from './history.ts';
 import { type Phase, phaseAt, type World } from './world.ts';
 
@@ -9,11 +10,8 @@ const ASKED_EVERY_MS = 4 * HOUR_MS;
 const RECALL_RATE_MIN = 0.05;
 const RECALL_DAYS_MIN = 14;
 const MONTH_MS = 30 * DAY_MS;
-
-export interface Share {
-  right: number;
-  of: number;
-}
+/** A test that was called flaky or broken is marked as recovered no earlier. */
+const RECOVERY_MS_MIN = 3 * DAY_MS;
 
 /** Scores of one set of rules; those of several worlds add up. */
 export interface Scores {
@@ -31,6 +29,13 @@ export interface Scores {
   brokenQuarantines: Share;
   /** How often a flaky test was called healthy again; `of` is in months of known flaky tests. */
   wrongRecoveries: Share;
+  /**
+   * How many of the marks that a test has recovered were wrong: it was called broken and is, or was called flaky and is
+   * flaky or broken.
+   */
+  wrongMarks: Share;
+  /** Of what was said with a probability, how much held. */
+  calibration: Calibration;
   /** For each test that fails about once in a hundred runs: days until it is called flaky, or infinity. */
   daysToKnow: number[];
 }
@@ -45,6 +50,8 @@ export const noScores = (): Scores => ({
   falseQuarantines: { right: 0, of: 0 },
   brokenQuarantines: { right: 0, of: 0 },
   wrongRecoveries: { right: 0, of: 0 },
+  wrongMarks: { right: 0, of: 0 },
+  calibration: noCalibration(),
   daysToKnow: [],
 });
 
@@ -64,6 +71,8 @@ export function addScores(one: Scores, other: Scores): Scores {
     falseQuarantines: sum('falseQuarantines'),
     brokenQuarantines: sum('brokenQuarantines'),
     wrongRecoveries: sum('wrongRecoveries'),
+    wrongMarks: sum('wrongMarks'),
+    calibration: addCalibrations(one.calibration, other.calibration),
     daysToKnow: [...one.daysToKnow, ...other.daysToKnow],
   };
 }
@@ -77,7 +86,12 @@ export function play(world: World, rules: Rules): Scores {
   const ask = (now: number): void => {
     rules.settle(now);
     for (const [identity, test] of judged.entries())
-      test.hear(scores, now, { said: rules.health(identity), isQuarantined: rules.isQuarantined(identity) });
+      test.hear(scores, now, {
+        said: rules.health(identity),
+        probability: rules.probability?.(identity),
+        isSurelyHealthy: rules.isSurelyHealthy?.(identity) ?? rules.health(identity) === 'healthy',
+        isQuarantined: rules.isQuarantined(identity),
+      });
   };
   const askUntil = (at: number): void => {
     for (; asked + ASKED_EVERY_MS <= at; asked += ASKED_EVERY_MS) ask(asked + ASKED_EVERY_MS);
@@ -96,6 +110,13 @@ export function play(world: World, rules: Rules): Scores {
   return scores;
 }
 
+interface Answer {
+  said: Health;
+  probability: number | undefined;
+  isSurelyHealthy: boolean;
+  isQuarantined: boolean;
+}
+
 class JudgedTest {
   #before: Health = 'healthy';
   #wasQuarantined = false;
@@ -103,6 +124,9 @@ class JudgedTest {
   /** When it was first called flaky while it was. */
   #knownAt = Number.POSITIVE_INFINITY;
   #wasCalledFlaky = false;
+  /** Since when it is called flaky or broken, and not marked as recovered; and whether it was called flaky since. */
+  #unhealthySince = Number.POSITIVE_INFINITY;
+  #isToRecoverFromFlaky = false;
 
   constructor(private readonly phases: readonly Phase[]) {}
 
@@ -110,7 +134,7 @@ class JudgedTest {
     this.#ranAt = at;
   }
 
-  hear(scores: Scores, now: number, { said, isQuarantined }: { said: Health; isQuarantined: boolean }): void {
+  hear(scores: Scores, now: number, { said, probability, isSurelyHealthy, isQuarantined }: Answer): void {
     const phase = phaseAt(this.phases, now);
     const truth = phase?.state ?? 'healthy';
     // It cannot be known before it has run.
@@ -130,6 +154,17 @@ class JudgedTest {
     if (truth === 'flaky' && now >= this.#knownAt) {
       scores.wrongRecoveries.of += ASKED_EVERY_MS / MONTH_MS;
       if (this.#before === 'flaky' && said === 'healthy') scores.wrongRecoveries.right++;
+    }
+    if (probability !== undefined && this.#ranAt > 0)
+      // What was true when it last ran: that it changed since, no one can know.
+      addClaim(scores.calibration, said, probability, said === (phaseAt(this.phases, this.#ranAt)?.state ?? 'healthy'));
+    if (said === 'flaky') this.#isToRecoverFromFlaky = true;
+    if (said !== 'healthy') this.#unhealthySince = Math.min(this.#unhealthySince, now);
+    else if (isSurelyHealthy && now >= this.#unhealthySince + RECOVERY_MS_MIN) {
+      this.#unhealthySince = Number.POSITIVE_INFINITY;
+      scores.wrongMarks.of++;
+      if (truth === 'broken' || (truth === 'flaky' && this.#isToRecoverFromFlaky)) scores.wrongMarks.right++;
+      this.#isToRecoverFromFlaky = false;
     }
     if (isQuarantined && !this.#wasQuarantined) this.#scoreQuarantine(scores, now);
     this.#before = said;

@@ -1,6 +1,14 @@
 /** The rules of the service (src/domain/belief.ts, quarantine-rules.ts) on runs as they finish. */
 import { isActive, ownFailureOf } from '../../src/domain/activity.ts';
-import { type Belief, HEALTH_LEVELS, type HealthLevels, newBelief, statusAfter } from '../../src/domain/belief.ts';
+import {
+  type Belief,
+  HEALTH_LEVELS,
+  type HealthLevels,
+  isSurelyHealthy,
+  newBelief,
+  statusAfter,
+  verdictOf,
+} from '../../src/domain/belief.ts';
 import { foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
@@ -128,6 +136,14 @@ export class ServiceRules implements Rules {
     return belief !== undefined && isActive({ health: belief.status, ownFailureAt: ownFailureOf(belief) }, now);
   }
 
+  probability(identity: number): number {
+    return verdictOf(this.beliefs.get(identity) ?? newBelief()).probability;
+  }
+
+  isSurelyHealthy(identity: number): boolean {
+    return isSurelyHealthy(this.beliefs.get(identity) ?? newBelief());
+  }
+
   isQuarantined(identity: number): boolean {
     const belief = this.beliefs.get(identity);
     return (
@@ -168,7 +184,7 @@ export class ServiceRules implements Rules {
     const fold = (identity: number, of: Run, trouble: RunMeaning): void => {
       if (seen.contradicted.has(identity)) return;
       seen.contradicted.add(identity);
-      this.#fold(identity, of, trouble);
+      this.#fold(identity, of, trouble, run.at);
     };
     for (const [identity, { isPassedOnRetry }] of run.troubles) if (isPassedOnRetry) fold(identity, run, meaning);
     if (!known) return;
@@ -177,9 +193,9 @@ export class ServiceRules implements Rules {
     for (const identity of failed) if (!seen.failed.has(identity)) fold(identity, run, meaning);
   }
 
-  #fold(identity: number, run: Run, meaning: RunMeaning): void {
+  #fold(identity: number, run: Run, meaning: RunMeaning, at: number): void {
     const belief = this.beliefs.get(identity) ?? newBelief();
     const failure = { executionId: run.id, commit: run.commit, finishedAt: run.at };
-    this.#believe(identity, foldContradiction(belief, failure, troubleFor(belief, meaning)));
+    this.#believe(identity, foldContradiction(belief, failure, troubleFor(belief, meaning), at));
   }
 }

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'bun:test';
 import { HEALTH_LEVELS } from '../../src/domain/belief.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { CauseRule, SameCommitRule } from './baselines.ts';
+import type { Share } from './calibration.ts';
 import type { Rules } from './history.ts';
 import { addQuietDays, type RealHistory } from './real-history.ts';
 import { describeScores } from './report.ts';
-import { addScores, play, type Share } from './score.ts';
+import { addScores, play } from './score.ts';
 import { ServiceRules } from './service-rules.ts';
 import { makeWorld, phaseAt, type WorldOptions } from './world.ts';
 

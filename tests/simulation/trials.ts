@@ -1,10 +1,10 @@
 /** Trials: every set of rules, and the worlds of a seed. */
-import { CauseRule, FilterWithoutRun, SameCommitRule, ThresholdRule } from './baselines.ts';
+import { CauseRule, FilterWithoutRun, SameCommitRule, SixLinesRule, ThresholdRule } from './baselines.ts';
 import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
 import { type Legs, ServiceRules } from './service-rules.ts';
 import { makeWorld } from './world.ts';
-import { KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
+import { CHANGING, KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
 
 /** @param legs see `ServiceRules` */
 type MakeRules = (legs?: Legs) => Rules;
@@ -13,6 +13,7 @@ export const RULES: readonly MakeRules[] = [
   (legs) => new ServiceRules({ legs }),
   (legs) => new ServiceRules({ legs, countsPullRequests: false }),
   () => new SameCommitRule(),
+  () => new SixLinesRule(),
   () => new ThresholdRule(),
   () => new FilterWithoutRun(),
 ];
@@ -23,7 +24,7 @@ export const CURVE: readonly MakeRules[] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((
   return new ServiceRules({ legs, levels });
 });
 
-export const WORLD_NAMES: readonly string[] = [...KINDS.map(({ name }) => name), SMALL.name, LARGE.name];
+export const WORLD_NAMES: readonly string[] = [...KINDS, SMALL, ...CHANGING, LARGE].map(({ name }) => name);
 
 export interface Trial {
   world: string;
@@ -35,7 +36,7 @@ export interface Trial {
 
 /** Scores by the name of the rules, on the world of that name and seed. */
 export function tryRules({ world, seed, rules, isCurve }: Trial): Map<string, Scores> {
-  const kind = [...KINDS, LARGE].find(({ name }) => name === world);
+  const kind = [...KINDS, ...CHANGING, LARGE].find(({ name }) => name === world);
   const options = kind
     ? [{ ...kind, seed }]
     : Array.from({ length: SMALL_COUNT }, (_, i) => ({ ...SMALL, seed: seed * 1_000 + i }));

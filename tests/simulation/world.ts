@@ -28,6 +28,8 @@ export interface WorldOptions {
   oneInAHundredShare: number;
   breaksPerWeek: number;
   incidentsPerWeek: number;
+  /** How long a flaky test fails at one rate, on average; infinite where it is left out. */
+  rateLastsDays?: number;
 }
 
 /** A fault of a test, from and to which moment, the end exclusive. */
@@ -133,7 +135,7 @@ function victimsOf(tests: number, jobs: number, random: () => number): Set<numbe
 }
 
 function makePhases(
-  { tests, days, flakyShare, oneInAHundredShare }: WorldOptions,
+  { tests, days, flakyShare, oneInAHundredShare, rateLastsDays }: WorldOptions,
   breaks: readonly Break[],
   random: () => number,
 ): Phase[][] {
@@ -143,10 +145,24 @@ function makePhases(
     if (random() >= flakyShare && !isOneInAHundred) continue;
     const from = START + (random() < 0.5 ? 0 : random() * 0.4 * days * DAY_MS);
     const to = START + (random() < 0.25 ? (0.6 + random() * 0.2) * days : days) * DAY_MS;
-    ofTest.push({ from, to, state: 'flaky', rate: isOneInAHundred ? 0.01 : flakyRate(random()) });
+    const rate = isOneInAHundred ? 0.01 : flakyRate(random());
+    if (rateLastsDays === undefined) ofTest.push({ from, to, state: 'flaky', rate });
+    else ofTest.push(...changingRates({ from, to, state: 'flaky', rate }, rateLastsDays, random));
   }
   for (const { tests: broken, from, to } of breaks)
     for (const test of broken) phases[test]?.push({ from, to, state: 'broken', rate: 1 });
+  return phases;
+}
+
+/** The same fault, whose rate changes at random moments: each time to a few times more or less. */
+function changingRates({ from, to, state, rate }: Phase, lastsDays: number, random: () => number): Phase[] {
+  const phases: Phase[] = [];
+  for (let begun = from, now = rate; begun < to; ) {
+    const until = Math.min(to, begun - Math.log(1 - random()) * lastsDays * DAY_MS);
+    phases.push({ from: begun, to: until, state, rate: now });
+    begun = until;
+    now = Math.min(0.9, Math.max(0.0005, now * 10 ** (1.2 * (random() + random() + random() - 1.5))));
+  }
   return phases;
 }
 

@@ -71,6 +71,16 @@ export const KINDS: readonly Kind[] = [
   { ...REPOSITORY, name: '40 tests', tests: 40, jobs: 1, breaksPerWeek: 1, flakyShare: 0.1 },
 ];
 
+/** Flaky tests fail more or less often after some days. Not in the sum of all worlds: they are for recoveries. */
+export const CHANGING: readonly Kind[] = [2, 8, 50, 200].map((mergesPerDay) => ({
+  ...REPOSITORY,
+  name: `rates that change, ${mergesPerDay} merges a day`,
+  days: mergesPerDay > 100 ? 30 : 60,
+  mergesPerDay,
+  flakyShare: 0.15,
+  rateLastsDays: 10,
+}));
+
 /** Not in the sum of all worlds: its thousands of flaky tests would outweigh the others. */
 export const LARGE: Kind = {
   ...REPOSITORY,

@@ -33,7 +33,7 @@ export function reasonInWords(one: Reason): string {
 /** How many passes make a flaky test healthy. A pass counts if none of its attempts failed. */
 function passesInWords({ clean_passes: passes, clean_passes_needed: needed }: Reason): string[] {
   if (needed === null) return [];
-  const end = `after ${formatCounted(needed, 'such pass', 'such passes')} in a row it is healthy.`;
+  const end = `after ${formatCounted(needed, 'more such pass', 'more such passes')} in a row it is surely healthy.`;
   return passes === 0
     ? [`Its newest execution did not pass at the first attempt; ${end}`]
     : [`It has passed ${formatCounted(passes, 'time')} in a row at the first attempt; ${end}`];
