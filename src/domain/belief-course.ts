@@ -92,7 +92,8 @@ export class BeliefCourse {
   }
 
   contradict({ at, failure }: Contradiction, trouble: RunTrouble): void {
-    this.#moveTo(foldContradiction(this.belief, failure, trouble), at, failure, true);
+    const apart = Math.abs(at.finishedAt - failure.finishedAt);
+    this.#moveTo(foldContradiction(this.belief, failure, trouble, apart), at, failure, true);
   }
 
   #moveTo(next: Belief, at: Position, failure: WeighedPlace | undefined, isContradiction = false): void {

@@ -64,7 +64,7 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
   const weights = afterPasses(belief.weights, belief.passes);
   const isRetry = execution.result === 'retried';
   const { breaks, healthyFails } = isRetry
-    ? { breaks: 0, healthyFails: trouble.healthyFails }
+    ? { breaks: 0, healthyFails: endedWithin(0, trouble) }
     : oddsOf(belief, execution, trouble);
   let own = 0;
   for (const [i, rate] of FLAKY_RATES.entries())
@@ -80,19 +80,24 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
 export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Cause, 'commit' | 'outside'> =>
   isNewCommit(belief, execution) ? 'commit' : 'outside';
 
-/** The belief after one commit of a pull request both passed and failed. It says nothing about broken. */
-export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble): Belief {
+/**
+ * The belief after one commit of a pull request both passed and failed. It says nothing about broken.
+ *
+ * @param apart milliseconds between the two
+ */
+export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble, apart: number): Belief {
   const weights = [...afterPasses(belief.weights, belief.passes)];
+  const healthyFails = endedWithin(apart, trouble);
   for (let i = 0; i < BROKEN; i++) {
     const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
-    weights[i] = (weights[i] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
+    weights[i] = (weights[i] ?? 0) * (healthyFails + (1 - healthyFails) * rate) * (1 - rate);
   }
   const broken = weights[BROKEN] ?? 0;
   const others = sum(weights.slice(0, BROKEN));
   // Never likelier than before.
   const weighed = Math.min(broken * BROKEN_CONTRADICTED, broken === 1 ? 1 : (others * broken) / (1 - broken));
   weights[BROKEN] = others === 0 ? broken : weighed;
-  const isOwn = trouble.healthyFails < rateOf(weights);
+  const isOwn = healthyFails < rateOf(weights);
   return withStatus({
     ...belief,
     weights: normalised(weights),
@@ -111,6 +116,7 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   }
   const isNew = isNewCommit(belief, execution);
   const weights = [...afterPasses(belief.weights, belief.passes)];
+  if (isContradiction && belief.commit === execution.commit) weighEndOfTrouble(weights, belief, execution);
   let { fixedShare } = belief;
   if (isContradiction && belief.commit !== execution.commit) {
     // It was not the commit that broke the test.
@@ -132,6 +138,21 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   if ((normal[BROKEN] ?? 0) < BROKEN_FOLLOWED) normal[BROKEN] = 0;
   const { commit } = execution;
   return withStatus(ended({ ...belief, weights: normalised(normal), passes: 0, fixedShare, commit }));
+}
+
+/** How likely a healthy test fails in a run, and passes so many milliseconds later. */
+const endedWithin = (apart: number, { healthyFails, lasting }: Pick<RunTrouble, 'healthyFails' | 'lasting'>): number =>
+  healthyFails - lasting * Math.exp(-apart / TROUBLE_LASTS_MS);
+
+/** The test passes on the commit on which it has just failed: the sooner, the less likely trouble explains the failure. */
+function weighEndOfTrouble(weights: number[], { trouble, streak }: Belief, { finishedAt }: WeighedPlace): void {
+  if (trouble.lasting === 0 || streak.length === 0) return;
+  const healthyFails = RARE_TROUBLE.healthyFails / (1 - trouble.share);
+  const ended = endedWithin(finishedAt - trouble.at, { healthyFails, lasting: trouble.lasting });
+  for (let i = 0; i < BROKEN; i++) {
+    const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
+    weights[i] = ((weights[i] ?? 0) * (ended + (1 - ended) * rate)) / (healthyFails + (1 - healthyFails) * rate);
+  }
 }
 
 /** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
@@ -177,7 +198,11 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
     wasSure: isSurelyHealthy(belief),
     commit: execution.commit,
     failingCommits: withCommit(belief, execution),
-    trouble: { at: execution.finishedAt, share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails) },
+    trouble: {
+      at: execution.finishedAt,
+      share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails),
+      lasting: trouble.lasting,
+    },
     evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
     streak,
   });
@@ -186,12 +211,13 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
 /** A failure and a pass on one commit, at once. */
 function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
   const weights = [...afterPasses(belief.weights, belief.passes)];
-  weights[0] = (weights[0] ?? 0) * trouble.healthyFails;
+  const healthyFails = endedWithin(0, trouble);
+  weights[0] = (weights[0] ?? 0) * healthyFails;
   for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = (weights[i + 1] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
+    weights[i + 1] = (weights[i + 1] ?? 0) * (healthyFails + (1 - healthyFails) * rate) * (1 - rate);
   weights[BROKEN] = (weights[BROKEN] ?? 0) * BROKEN_FAILS * (1 - BROKEN_FAILS);
   const after = normalised(weights);
-  const isOwn = trouble.healthyFails < rateOf(after);
+  const isOwn = healthyFails < rateOf(after);
   const passed = ended({ ...belief, commit: execution.commit });
   return withStatus({
     ...passed,

@@ -52,8 +52,8 @@ export interface Belief {
   commit: string;
   /** Commits with a failure, newest last. */
   failingCommits: readonly { commit: string; at: number }[];
-  /** The last failure, and how likely its run explains it if the test is healthy. */
-  trouble: { at: number; share: number };
+  /** The last failure, how likely its run explains it if the test is healthy, and {@link RunTrouble.lasting}. */
+  trouble: { at: number; share: number; lasting: number };
   status: Health;
   /** Whether it was flaky before it broke. */
   wasFlaky: boolean;
@@ -72,7 +72,7 @@ export const newBelief = (): Belief => ({
   fixedShare: 0,
   commit: '',
   failingCommits: [],
-  trouble: { at: 0, share: 0 },
+  trouble: { at: 0, share: 0, lasting: 0 },
   status: 'healthy',
   wasFlaky: false,
   wasSure: false,

@@ -155,15 +155,18 @@ export const meaningOf = (count: MetRun, surroundings: Surroundings): RunMeaning
   expected: rounded(runTroubleOf(count, surroundings, false)),
 });
 
-const rounded = ({ healthyFails, anyBreaks, breaks, isShared }: RunTrouble): RunTrouble => ({
+const rounded = ({ healthyFails, anyBreaks, breaks, isShared, lasting }: RunTrouble): RunTrouble => ({
   healthyFails: stepped(healthyFails),
   anyBreaks,
   // Next to what any commit breaks, less is nothing.
   breaks: breaks < BREAKS_MIN ? 0 : stepped(breaks),
   isShared: Number(isShared.toFixed(1)),
+  lasting: lasting < LASTING_MIN ? 0 : stepped(lasting),
 });
 
 const BREAKS_MIN = 5e-5;
+/** Next to what fails a healthy test anyway, less is nothing. */
+const LASTING_MIN = 1e-5;
 /** A step is 12 %. */
 const STEPS_TO_TEN = 20;
 const PROBABILITY_MAX = 0.99;

@@ -15,6 +15,8 @@ export interface RunTrouble {
   breaks: number;
   /** How likely the failures of the other tests are trouble of the run. */
   isShared: number;
+  /** The part of `healthyFails` that is trouble which lasts, and does not end within minutes. */
+  lasting: number;
 }
 
 /** How often a healthy test fails for a reason that nothing else shows. */
@@ -31,12 +33,23 @@ export const RARE_TROUBLE: RunTrouble = {
   anyBreaks: ANY_BREAKS,
   breaks: 0,
   isShared: 0,
+  lasting: 0,
 };
 
-/** How many runs meet trouble of the infrastructure. */
-const TROUBLED_RUNS = 0.08;
+/**
+ * How many runs meet trouble of the infrastructure is learned from the runs of the repository. Before the first of them, it
+ * is as if there had been so many, so much of them in trouble.
+ */
+const RUNS_BEFORE = { runs: 50, troubled: 4 };
+/**
+ * Where a test is alone in its CI job, what meets no other job is the test's own. Trouble of the whole repository is rarer,
+ * and the runs of other jobs show it.
+ */
+const RUNS_BEFORE_ALONE = { runs: 3, troubled: 0.02 };
+/** How much of the trouble of such a test lasts. The rest meets it by chance, so that it may pass at once. */
+const LASTING = 0.75;
 /** The least part of a run that trouble hits. */
-const TROUBLE_SHARE_MIN = 0.02;
+export const TROUBLE_SHARE_MIN = 0.02;
 
 /**
  * With fewer executions in two weeks, nothing is known of a repository's trouble, and none is assumed that nothing shows: a
@@ -51,6 +64,19 @@ export interface RunCount {
   unexpected: number;
 }
 
+/** Runs of a time. */
+export interface RunsCount extends RunCount {
+  runs: number;
+  /** {@link isTroubled}. */
+  troubled: number;
+}
+
+export const NO_RUNS: RunsCount = { executions: 0, unexpected: 0, runs: 0, troubled: 0 };
+
+/** Whether so much failed unexpectedly in a run that it was in trouble, whatever broke or is flaky. */
+export const isTroubled = ({ executions, unexpected }: RunCount): boolean =>
+  unexpected >= Math.max(2, TROUBLE_SHARE_MIN * executions);
+
 /** A run that something went wrong in. */
 export interface MetRun extends RunCount {
   isOnDefaultBranch: boolean;
@@ -63,10 +89,12 @@ const CONTRADICTING_RUNS = 2;
 export interface Surroundings {
   /** Counts of the {@link HOUR_MS} before, and of the {@link POOLED_MS} before. */
   hour: RunCount;
-  day: RunCount;
+  day: RunsCount;
   /** Counts of the {@link USUAL_MS} before that: what fails every day is not the trouble of this one. */
-  usual: RunCount;
+  usual: RunsCount;
 }
+
+export const NOTHING_RAN_BEFORE: Surroundings = { hour: NO_RUNS, day: NO_RUNS, usual: NO_RUNS };
 
 export const POOLED_MS = DAY_MS;
 export const USUAL_MS = 14 * DAY_MS;
@@ -80,13 +108,16 @@ export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, is
   const isShared = sharedness(others, share);
   const isNew = executions + day.executions + usual.executions < KNOWN_FROM;
   const met = isNew ? 0 : run.isOnDefaultBranch ? 1 : CONTRADICTING_RUNS;
-  const unseen = met * unseenTrouble(executions + hour.executions);
+  const isAlone = executions === 1;
+  const troubled = troubledShare(isAlone ? RUNS_BEFORE_ALONE : RUNS_BEFORE, day, usual);
+  const unseen = others > 0 ? 0 : met * troubled * hitsOneOf(executions);
   const pooled = Math.max(pooledShare(hour, expected), pooledShare(day, expected));
   return {
-    healthyFails: HEALTHY_FAILS + (others === 0 ? unseen : 0) + Math.max(isShared * share, pooled),
+    healthyFails: HEALTHY_FAILS + unseen + Math.max(isShared * share, pooled),
     anyBreaks: anyBreaksAmong(executions),
     breaks: (1 - isShared) * share,
     isShared,
+    lasting: isAlone ? LASTING * unseen : 0,
   };
 }
 
@@ -96,9 +127,13 @@ export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, is
 const anyBreaksAmong = (executions: number): number =>
   ANY_BREAKS * TESTS_STEP ** -Math.max(0, Math.round(Math.log(executions / TESTS_USUAL) / Math.log(TESTS_STEP)));
 
-/** How likely trouble hits one test and none of those around it: the fewer there are, the likelier. */
-export const unseenTrouble = (executions: number): number =>
-  (TROUBLED_RUNS * (1 - TROUBLE_SHARE_MIN) ** executions) / (Math.log(1 / TROUBLE_SHARE_MIN) * executions);
+/** How many runs meet trouble, from those of the two weeks before, whatever else ran beside this one. */
+const troubledShare = (before: typeof RUNS_BEFORE, day: RunsCount, usual: RunsCount): number =>
+  (before.troubled + day.troubled + usual.troubled) / (before.runs + day.runs + usual.runs);
+
+/** How likely trouble hits one test and none of the others of its run: the fewer there are, the likelier. */
+const hitsOneOf = (executions: number): number =>
+  (1 - TROUBLE_SHARE_MIN) ** executions / (Math.log(1 / TROUBLE_SHARE_MIN) * executions);
 
 /** How likely a healthy test fails, from the runs of a time. */
 function pooledShare({ executions, unexpected }: RunCount, expected: number): number {

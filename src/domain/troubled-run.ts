@@ -1,6 +1,5 @@
 /** A run that is judged (judge-runs.ts) as people see it: whether it is troubled, and why. Pure. */
 import type { RunMeaning } from './judge-runs.ts';
-import { unseenTrouble } from './run-trouble.ts';
 
 /**
  * How much trouble a run was in. `partial`: {@link UNEXPECTED_MIN} tests or more failed unexpectedly, and a healthy test
@@ -12,6 +11,8 @@ type Trouble = (typeof TROUBLES)[number];
 /** Far more than any commit breaks a test: then the run is the likelier cause of a failure. */
 const PARTIAL_FROM = 0.01;
 const TOTAL_FROM = 0.75;
+/** More than any commit breaks a test: a single failure may come from either. */
+const DOUBTFUL_FROM = 0.001;
 /** With fewer unexpected failures, the commit may as well have broken the tests: the run is not called troubled. */
 const UNEXPECTED_MIN = 3;
 
@@ -37,7 +38,7 @@ export function explainRun(run: ShownRun | undefined): RunExplanation {
   const counted = `${unexpectedCount} of ${executions} executions failed unexpectedly`;
   if (trouble === 'none') {
     const why =
-      unseenTrouble(Math.max(1, executions)) >= PARTIAL_FROM
+      healthyFails >= DOUBTFUL_FROM
         ? 'with so few tests, nothing tells a bad run from a bad test'
         : 'too few to be trouble';
     return { trouble, reason: `${counted}: ${why}` };

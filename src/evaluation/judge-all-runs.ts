@@ -10,8 +10,8 @@ import { appendAll } from '../domain/append.ts';
 import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import { isTrouble } from '../domain/execution.ts';
 import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
-import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
-import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
+import { type StartedRun, sumOf, usualHours } from '../domain/run-surroundings.ts';
+import { POOLED_MS, type RunsCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { identityIn, identityKey, legKey, testIdIn } from '../domain/test-identity.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { readBaselines } from '../postgres/baselines.ts';
@@ -190,7 +190,7 @@ function* windowsOf(
 
 /** Keeps what later runs need of earlier ones. */
 class PastRunsKept {
-  readonly usual = new Map<number, RunCount>();
+  readonly usual = new Map<number, RunsCount>();
 
   private constructor(public recent: JudgedRun[]) {
     this.#count(recent);
@@ -208,11 +208,8 @@ class PastRunsKept {
   }
 
   #count(runs: readonly (StartedRun & { isOnDefaultBranch: boolean })[]): void {
-    for (const [hour, count] of usualHours(runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch))) {
-      const known = this.usual.get(hour) ?? { executions: 0, unexpected: 0 };
-      const executions = known.executions + count.executions;
-      this.usual.set(hour, { executions, unexpected: known.unexpected + count.unexpected });
-    }
+    for (const [hour, count] of usualHours(runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch)))
+      this.usual.set(hour, sumOf(this.usual.get(hour), count));
   }
 }
 

@@ -23,6 +23,7 @@ type Whole = [
   failingCommits: [commit: string, at: number][],
   troubleAt: number,
   troubleShare: number,
+  troubleLasting: number,
   status: Health,
   wasFlaky: boolean,
   evidence: [...Place, isFlaky: boolean, isContradicted: boolean][],
@@ -43,7 +44,7 @@ const COUNT = [isNumber, isText, isNumber, isText, isText, isNumber] as const;
 const { isArray } = Array;
 const WHOLE = [
   ...COUNT,
-  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag],
+  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag],
 ] as const;
 const hasParts = (value: unknown, parts: readonly ((part: unknown) => boolean)[]): boolean =>
   isArray(value) && value.length === parts.length && parts.every((isPart, i) => isPart(value[i]));
@@ -87,6 +88,7 @@ export function readBelief(text: string): BeliefAt {
     failing,
     troubleAt,
     share,
+    lasting,
     status,
     wasFlaky,
     evidence,
@@ -102,7 +104,7 @@ export function readBelief(text: string): BeliefAt {
       fixedShare,
       commit,
       failingCommits: failing.map(([one, failedAt]) => ({ commit: one, at: failedAt })),
-      trouble: { at: troubleAt, share },
+      trouble: { at: troubleAt, share, lasting },
       status,
       wasFlaky,
       wasSure,
@@ -125,6 +127,7 @@ function wholeOf(belief: Belief): Whole {
     belief.failingCommits.map(({ commit, at }) => [commit, at]),
     belief.trouble.at,
     belief.trouble.share,
+    belief.trouble.lasting,
     belief.status,
     belief.wasFlaky,
     belief.evidence.map((one) => [one.executionId, one.commit, one.finishedAt, one.isFlaky, one.isContradicted]),

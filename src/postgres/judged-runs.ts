@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
 import type { StartedRun, UsualHours } from '../domain/run-surroundings.ts';
+import { type RunTrouble, TROUBLE_SHARE_MIN } from '../domain/run-trouble.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
 import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
@@ -46,28 +47,32 @@ export interface StoredRun extends AddedRun {
   meaning: RunMeaning | null;
 }
 
-const troubles = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
+/** All but `anyBreaks`, which is the same for every test of a run. */
+const trouble = z.tuple([z.number(), z.number(), z.number(), z.number()]);
+const storedMeaning = z.tuple([z.number(), trouble, trouble]);
 const meaning = z
   .string()
-  .transform((text) => troubles.parse(JSON.parse(text)))
+  .transform((text) => storedMeaning.parse(JSON.parse(text)))
   .transform(
-    ([anyBreaks, fails, breaks, shared, failsToo, breaksToo, sharedToo]): RunMeaning => ({
-      unexpected: { healthyFails: fails, anyBreaks, breaks, isShared: shared },
-      expected: { healthyFails: failsToo, anyBreaks, breaks: breaksToo, isShared: sharedToo },
+    ([anyBreaks, unexpected, expected]): RunMeaning => ({
+      unexpected: troubleOf(anyBreaks, unexpected),
+      expected: troubleOf(anyBreaks, expected),
     }),
   );
 
+const troubleOf = (
+  anyBreaks: number,
+  [healthyFails, breaks, isShared, lasting]: z.infer<typeof trouble>,
+): RunTrouble => ({ healthyFails, anyBreaks, breaks, isShared, lasting });
+
 function writeMeaning({ unexpected, expected }: RunMeaning): string {
-  const stored: z.infer<typeof troubles> = [
-    // The same in both.
-    unexpected.anyBreaks,
-    unexpected.healthyFails,
-    unexpected.breaks,
-    unexpected.isShared,
-    expected.healthyFails,
-    expected.breaks,
-    expected.isShared,
+  const partsOf = ({ healthyFails, breaks, isShared, lasting }: RunTrouble): z.infer<typeof trouble> => [
+    healthyFails,
+    breaks,
+    isShared,
+    lasting,
   ];
+  const stored: z.infer<typeof storedMeaning> = [unexpected.anyBreaks, partsOf(unexpected), partsOf(expected)];
   return JSON.stringify(stored);
 }
 
@@ -219,14 +224,21 @@ export async function readUsualHours(
 ): Promise<UsualHours> {
   const { rows } = await tx.execute(sql`
     select (started_ms / ${HOUR_MS}::bigint)::float8 as hour, sum(executions)::float8 as executions,
-      sum(least(unexpected_count, 1))::float8 as unexpected
+      sum(least(unexpected_count, 1))::float8 as unexpected, count(*)::float8 as runs,
+      count(*) filter (where unexpected_count >= greatest(2, ${TROUBLE_SHARE_MIN}::float8 * executions))::float8 as troubled
     from ${judgedRuns}
     where repository_id = ${repositoryId} and commit_sha = '' and started_ms >= ${from} and started_ms < ${to}
     group by 1`);
   return new Map(rows.map((found) => usualRow.parse(found)).map(({ hour, ...count }) => [hour, count]));
 }
 
-const usualRow = z.object({ hour: z.number(), executions: z.number(), unexpected: z.number() });
+const usualRow = z.object({
+  hour: z.number(),
+  executions: z.number(),
+  unexpected: z.number(),
+  runs: z.number(),
+  troubled: z.number(),
+});
 
 /** Replaces what runs mean. Each run is given once, and is known. */
 export async function writeMeanings(tx: Executor, repositoryId: string, runs: readonly StoredRun[]): Promise<void> {

@@ -13,7 +13,7 @@ import {
   quarantineCause,
   quarantineSearch,
 } from '../../src/domain/quarantine-rules.ts';
-import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
+import { NOTHING_RAN_BEFORE, RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { readBelief, writeBelief } from '../../src/postgres/belief-text.ts';
 
@@ -78,13 +78,8 @@ function believe(
   return course.belief;
 }
 
-const NONE = { executions: 0, unexpected: 0 };
 const troubleOf = (others: number, executions = 150): RunTrouble =>
-  runTroubleOf(
-    { executions, unexpected: others + 1, isOnDefaultBranch: true },
-    { hour: NONE, day: NONE, usual: NONE },
-    true,
-  );
+  runTroubleOf({ executions, unexpected: others + 1, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE, true);
 
 /** `.` passed, `F` failed, `|` a new commit; one execution every three hours. */
 function after(history: string, others = 0, executions = 150) {
@@ -243,6 +238,7 @@ describe('the fold', () => {
           belief,
           { executionId: '1', commit: 'p', finishedAt: BEGUN },
           troubleOf(others),
+          HOUR_MS,
         );
         expect(probabilitiesOf(contradicted).broken).toBeLessThanOrEqual(probabilitiesOf(belief).broken + 1e-9);
         if (others === 0)

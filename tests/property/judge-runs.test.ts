@@ -16,6 +16,7 @@ import {
 } from '../../src/domain/execution.ts';
 import { type JudgedRun, judgeRuns, meaningOf, type RunToJudge, runNameOf } from '../../src/domain/judge-runs.ts';
 import { usualHours } from '../../src/domain/run-surroundings.ts';
+import { NOTHING_RAN_BEFORE } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 /** A month ends within a history. */
@@ -307,15 +308,12 @@ describe('a repository', () => {
 });
 
 test('a run that arrives in fifty parts means the same from the first few on', () => {
-  const none = { executions: 0, unexpected: 0 };
   fc.assert(
     fc.property(fc.double({ min: 0.05, max: 1, noNaN: true }), (share) => {
       const meanings = Array.from({ length: 45 }, (_, i) => {
         const executions = (i + 6) * 1_000;
         const unexpected = Math.round(executions * share);
-        return JSON.stringify(
-          meaningOf({ executions, unexpected, isOnDefaultBranch: true }, { hour: none, day: none, usual: none }),
-        );
+        return JSON.stringify(meaningOf({ executions, unexpected, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE));
       });
       // A share on the border of two steps is rounded up and down in turns.
       expect(new Set(meanings).size).toBeLessThanOrEqual(9);

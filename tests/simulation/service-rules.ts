@@ -123,7 +123,7 @@ export class ServiceRules implements Rules {
     const fold = (identity: number, of: Run, trouble: RunMeaning): void => {
       if (seen.contradicted.has(identity)) return;
       seen.contradicted.add(identity);
-      this.#fold(identity, of, trouble);
+      this.#fold(identity, of, trouble, run.at - of.at);
     };
     for (const [identity, { isPassedOnRetry }] of run.troubles) if (isPassedOnRetry) fold(identity, run, meaning);
     if (!known) return;
@@ -132,9 +132,9 @@ export class ServiceRules implements Rules {
     for (const identity of failed) if (!seen.failed.has(identity)) fold(identity, run, meaning);
   }
 
-  #fold(identity: number, run: Run, meaning: RunMeaning): void {
+  #fold(identity: number, run: Run, meaning: RunMeaning, apart: number): void {
     const belief = this.beliefs.get(identity) ?? newBelief();
     const failure = { executionId: run.id, commit: run.commit, finishedAt: run.at };
-    this.#believe(identity, foldContradiction(belief, failure, troubleFor(belief, meaning)));
+    this.#believe(identity, foldContradiction(belief, failure, troubleFor(belief, meaning), apart));
   }
 }

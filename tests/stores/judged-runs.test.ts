@@ -53,8 +53,8 @@ test('what a run means is read as it was written', async () => {
   const repositoryId = randomUUID();
   await addToRuns(db, repositoryId, [run(1), run(2)]);
   const meaning = {
-    unexpected: { healthyFails: 0.000_04, anyBreaks: 0.000_175, breaks: 0, isShared: 0.99 },
-    expected: { healthyFails: 0.023, anyBreaks: 0.000_175, breaks: 0.12, isShared: 0 },
+    unexpected: { healthyFails: 0.000_04, anyBreaks: 0.000_175, breaks: 0, isShared: 0.99, lasting: 0 },
+    expected: { healthyFails: 0.023, anyBreaks: 0.000_175, breaks: 0.12, isShared: 0, lasting: 0.012 },
   };
   const judged = {
     ...run(1),

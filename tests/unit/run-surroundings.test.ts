@@ -18,12 +18,18 @@ const run = fc.record({
 const inOrder = (runs: readonly StartedRun[]): StartedRun[] =>
   [...runs].sort((one, other) => one.startedAt - other.startedAt);
 
+/** The definition: two tests or more, and at least a fiftieth of the run. */
+const isInTrouble = ({ executions, unexpected }: StartedRun): boolean =>
+  unexpected >= 2 && unexpected >= executions / 50;
+
 /** The definition: the runs that began less than `ms` before, each with a twentieth of itself for each failure at most. */
 function pooledOf(runs: readonly StartedRun[], startedAt: number, ms: number) {
   const of = runs.filter((one) => one.startedAt < startedAt && startedAt - one.startedAt < ms);
   return {
     executions: of.reduce((sum, { executions }) => sum + executions, 0),
     unexpected: of.reduce((sum, one) => sum + Math.min(one.unexpected * 20, one.executions), 0) / 20,
+    runs: of.length,
+    troubled: of.filter(isInTrouble).length,
   };
 }
 
@@ -62,6 +68,8 @@ describe('the surroundings of a run', () => {
             expect(past.before(startedAt).usual).toEqual({
               executions: of.reduce((sum, { executions }) => sum + executions, 0),
               unexpected: of.filter(({ unexpected }) => unexpected > 0).length,
+              runs: of.length,
+              troubled: of.filter(isInTrouble).length,
             });
           }
         }
