@@ -13,6 +13,7 @@ import {
   evidenceInRow,
   HEALTH_LEVELS,
   isSurelyHealthy,
+  keepsFailing,
   statusAfter,
   type WeighedPlace,
 } from './belief.ts';
@@ -48,7 +49,7 @@ export interface WeighedExecution extends WeighedPlace {
 export function foldBelief(belief: Belief, execution: WeighedExecution, trouble: RunTrouble = RARE_TROUBLE): Belief {
   if (execution.result === 'passed') return afterPass(belief, execution);
   return execution.result === 'failed'
-    ? afterFailure(belief, execution, trouble)
+    ? afterFailure(belief, execution, unlessBroken(belief, execution, trouble))
     : afterRetry(belief, execution, trouble);
 }
 
@@ -65,7 +66,7 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
   const isRetry = execution.result === 'retried';
   const { breaks, healthyFails } = isRetry
     ? { breaks: 0, healthyFails: endedWithin(0, trouble) }
-    : oddsOf(belief, execution, trouble);
+    : oddsOf(belief, execution, unlessBroken(belief, execution, trouble));
   let own = 0;
   for (const [i, rate] of FLAKY_RATES.entries())
     own += (weights[i + 1] ?? 0) * (1 - breaks) * (1 - healthyFails) * rate * (isRetry ? 1 - rate : 1);
@@ -155,6 +156,18 @@ function weighEndOfTrouble(weights: number[], { trouble, streak }: Belief, { fin
   }
 }
 
+/** How many steps of {@link RunTrouble.together} (12 %) lie between two runs in which as many tests failed. */
+const SAME_SHARE = 1.2;
+
+/** The trouble of a run, if it is any to this test: no outage fails the same tests again and again, and as many each time. */
+function unlessBroken(belief: Belief, { finishedAt }: WeighedPlace, trouble: RunTrouble): RunTrouble {
+  const { together } = belief.trouble;
+  const isAsMuch = Math.max(together, trouble.together) <= SAME_SHARE * Math.min(together, trouble.together);
+  if (trouble.brokenAfter === 0 || !isAsMuch || !keepsFailing(belief, finishedAt, trouble.brokenAfter)) return trouble;
+  const breaks = Math.max(trouble.breaks, trouble.together);
+  return { ...trouble, healthyFails: RARE_TROUBLE.healthyFails, breaks, isShared: 0 };
+}
+
 /** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
 function oddsOf(
   belief: Belief,
@@ -202,6 +215,7 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
       at: execution.finishedAt,
       share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails),
       lasting: trouble.lasting,
+      together: trouble.together,
     },
     evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
     streak,
@@ -230,9 +244,12 @@ function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTro
 
 /** A pass ends a row of failures. On the same commit, it shows that they were the test's own, if not their run's. */
 function ended(belief: Belief): Belief {
-  const { streak, trouble, commit } = belief;
+  const { streak, trouble, commit, weights } = belief;
   if (streak.length === 0) return belief;
-  const own = trouble.share < 0.5 ? streak.filter((one) => one.commit === commit && commit !== '') : [];
+  const own =
+    RARE_TROUBLE.healthyFails / (1 - trouble.share) < rateOf(weights)
+      ? streak.filter((one) => one.commit === commit && commit !== '')
+      : [];
   return { ...belief, streak: [], evidence: own.reduce((known, one) => withEvidence(known, one), belief.evidence) };
 }
 

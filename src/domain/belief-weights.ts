@@ -5,9 +5,9 @@ export const FLAKY_RATES = [0.003, 0.01, 0.05, 0.2, 0.5, 0.85] as const;
 /** Shares of flaky tests that fail at each of these rates. */
 export const RATE_SHARES = [0.44, 0.19, 0.12, 0.1, 0.1, 0.05] as const;
 
-/** For a test never seen before. */
-const NEW_FLAKY = 0.06;
-const NEW_BROKEN = 0.005;
+/** How many of the tests never seen before are flaky, of those that ever pass; and for each of these, how many never do. */
+const NEW_FLAKY = 0.0605;
+const NEW_BROKEN = 0.032;
 /** How likely a healthy test becomes flaky, and a flaky one is fixed, from one execution to the next. */
 const BECOMES_FLAKY = 2e-5;
 const STOPS_BEING_FLAKY = 2e-3;
@@ -15,11 +15,8 @@ const STOPS_BEING_FLAKY = 2e-3;
 /** The place of broken. */
 export const BROKEN = FLAKY_RATES.length + 1;
 
-export const newWeights = (): number[] => [
-  1 - NEW_FLAKY - NEW_BROKEN,
-  ...RATE_SHARES.map((share) => share * NEW_FLAKY),
-  NEW_BROKEN,
-];
+export const newWeights = (): number[] =>
+  normalised([1 - NEW_FLAKY, ...RATE_SHARES.map((share) => share * NEW_FLAKY), NEW_BROKEN]);
 
 const STAYS = FLAKY_RATES.map((rate) => (1 - rate) * (1 - STOPS_BEING_FLAKY));
 

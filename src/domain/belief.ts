@@ -52,8 +52,8 @@ export interface Belief {
   commit: string;
   /** Commits with a failure, newest last. */
   failingCommits: readonly { commit: string; at: number }[];
-  /** The last failure, how likely its run explains it if the test is healthy, and {@link RunTrouble.lasting}. */
-  trouble: { at: number; share: number; lasting: number };
+  /** The last failure, how likely its run explains it if the test is healthy, and what else `RunTrouble` says of its run. */
+  trouble: { at: number; share: number; lasting: number; together: number };
   status: Health;
   /** Whether it was flaky before it broke. */
   wasFlaky: boolean;
@@ -72,7 +72,7 @@ export const newBelief = (): Belief => ({
   fixedShare: 0,
   commit: '',
   failingCommits: [],
-  trouble: { at: 0, share: 0, lasting: 0 },
+  trouble: { at: 0, share: 0, lasting: 0, together: 0 },
   status: 'healthy',
   wasFlaky: false,
   wasSure: false,
@@ -110,6 +110,21 @@ export interface Verdict {
   probability: number;
   /** The executions that decided, oldest first: of *flaky* its own failures, of *broken* the first since the last pass. */
   evidence: readonly WeighedPlace[];
+}
+
+/** Whether a test has failed on two commits or more by a moment, for so many milliseconds and without a pass between. */
+export function keepsFailing(
+  { status, streak }: Pick<Belief, 'status' | 'streak'>,
+  at: number,
+  since: number,
+): boolean {
+  const [first] = streak;
+  return (
+    first !== undefined &&
+    status !== 'flaky' &&
+    at - first.finishedAt >= since &&
+    streak.some(({ commit }) => commit !== first.commit)
+  );
 }
 
 /** Failures since the last pass that are evidence of flaky. */

@@ -2,16 +2,19 @@
 import {
   isTroubled,
   NO_RUNS,
+  type PlacedRun,
   POOLED_MS,
   type RunCount,
   type RunsCount,
+  SHARED_MIN,
+  SHARED_MS,
   type Surroundings,
   USUAL_MS,
 } from './run-trouble.ts';
 import { HOUR_MS } from './time.ts';
 
 /** A run on the default branch. */
-export interface StartedRun extends RunCount {
+export interface StartedRun extends PlacedRun {
   /** When its first execution finished; milliseconds since the epoch. */
   startedAt: number;
 }
@@ -32,6 +35,8 @@ export class PastRuns {
   readonly #executions = [0];
   readonly #parts = [0];
   readonly #troubled = [0];
+  /** In order. */
+  readonly #shared: StartedRun[] = [];
   readonly #hours: Map<number, RunsCount>;
   #usualBefore: { until: number; count: RunsCount } | undefined;
 
@@ -53,6 +58,7 @@ export class PastRuns {
   }
 
   #push(run: StartedRun): void {
+    if (run.unexpected >= SHARED_MIN) this.#shared.push(run);
     this.#startedAt.push(run.startedAt);
     this.#executions.push((this.#executions.at(-1) ?? 0) + run.executions);
     this.#parts.push((this.#parts.at(-1) ?? 0) + pooledParts(run));
@@ -69,7 +75,18 @@ export class PastRuns {
       hour: this.#pooled(this.#countBefore(startedAt - HOUR_MS + 1), end),
       day: this.#pooled(this.#countBefore(startedAt - POOLED_MS + 1), end),
       usual: this.#usual(hourOf(startedAt - POOLED_MS)),
+      shared: this.#sharedBefore(startedAt),
     };
+  }
+
+  #sharedBefore(startedAt: number): PlacedRun[] {
+    const found: PlacedRun[] = [];
+    for (let i = this.#shared.length - 1; i >= 0; i--) {
+      const run = this.#shared[i];
+      if (!run || run.startedAt <= startedAt - SHARED_MS) break;
+      if (run.startedAt < startedAt) found.push(run);
+    }
+    return found;
   }
 
   /** How many runs began before this moment. */

@@ -17,6 +17,13 @@ export interface RunTrouble {
   isShared: number;
   /** The part of `healthyFails` that is trouble which lasts, and does not end within minutes. */
   lasting: number;
+  /** How much of the run failed together, of tests that were not flaky. 0 if it is one test, or none. */
+  together: number;
+  /**
+   * If just these tests fail in each run, how long they must have failed to be broken, in milliseconds; otherwise 0:
+   * {@link brokenAfter}.
+   */
+  brokenAfter: number;
 }
 
 /** How often a healthy test fails for a reason that nothing else shows. */
@@ -34,6 +41,8 @@ export const RARE_TROUBLE: RunTrouble = {
   breaks: 0,
   isShared: 0,
   lasting: 0,
+  together: 0,
+  brokenAfter: 0,
 };
 
 /**
@@ -77,9 +86,17 @@ export const NO_RUNS: RunsCount = { executions: 0, unexpected: 0, runs: 0, troub
 export const isTroubled = ({ executions, unexpected }: RunCount): boolean =>
   unexpected >= Math.max(2, TROUBLE_SHARE_MIN * executions);
 
+/** A run, and where it ran. */
+export interface PlacedRun extends RunCount {
+  /** Its pipeline, CI job and axes. */
+  place: string;
+}
+
 /** A run that something went wrong in. */
-export interface MetRun extends RunCount {
+export interface MetRun extends PlacedRun {
   isOnDefaultBranch: boolean;
+  /** Failures of tests that keep failing (belief.ts): of those that are unexpected, and of others. */
+  again?: { unexpected: number; expected: number };
 }
 
 /** A contradiction compares two runs of a pull request, and each of them may have met trouble that nothing shows. */
@@ -92,15 +109,20 @@ export interface Surroundings {
   day: RunsCount;
   /** Counts of the {@link USUAL_MS} before that: what fails every day is not the trouble of this one. */
   usual: RunsCount;
+  /** Runs of the {@link SHARED_MS} before in which several tests failed unexpectedly. */
+  shared: readonly PlacedRun[];
 }
 
-export const NOTHING_RAN_BEFORE: Surroundings = { hour: NO_RUNS, day: NO_RUNS, usual: NO_RUNS };
+export const NOTHING_RAN_BEFORE: Surroundings = { hour: NO_RUNS, day: NO_RUNS, usual: NO_RUNS, shared: [] };
 
 export const POOLED_MS = DAY_MS;
 export const USUAL_MS = 14 * DAY_MS;
+export const SHARED_MS = 3 * HOUR_MS;
+export const SHARED_MIN = 3;
 
 /** The meaning of the run for a test that fails in it; `isUnexpected`: the test itself is in the count. */
-export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, isUnexpected: boolean): RunTrouble {
+export function runTroubleOf(run: MetRun, surroundings: Surroundings, isUnexpected: boolean): RunTrouble {
+  const { hour, day, usual } = surroundings;
   const executions = Math.max(1, run.executions);
   const expected = usual.unexpected / Math.max(1, usual.executions);
   const others = Math.max(0, run.unexpected - (isUnexpected ? 1 : 0) - expected * executions);
@@ -118,7 +140,40 @@ export function runTroubleOf(run: MetRun, { hour, day, usual }: Surroundings, is
     breaks: (1 - isShared) * share,
     isShared,
     lasting: isAlone ? LASTING * unseen : 0,
+    together: togetherIn(run) < 2 ? 0 : togetherIn(run) / executions,
+    brokenAfter: brokenAfter(run, surroundings),
   };
+}
+
+/** If more fails, too few tests are left to show that it is not an outage of everything. */
+const SAME_SHARE_MAX = 0.95;
+/** How much likelier it must be that the same tests fail than that trouble meets as many by chance: a power of e. */
+const SAME_FROM = 10;
+/** How unlikely a test fails among those that keep failing without being one of them: a power of e. */
+const OTHER_FAILS = 4;
+
+const togetherIn = ({ unexpected, again }: MetRun): number => unexpected + (again?.expected ?? 0);
+
+/** How long outages of much of a run last. */
+const OUTAGE_LASTS_MS = 5 * HOUR_MS;
+
+/**
+ * If just the tests fail that failed before, and the others pass, a change broke them: trouble that meets tests by chance
+ * meets others each time, and an outage of everything leaves none. If it meets other CI jobs, it is trouble, unless as many
+ * tests fail there: then it may be a break of several legs, or an outage of them.
+ */
+function brokenAfter(run: MetRun, { shared }: Surroundings): number {
+  const failed = togetherIn(run);
+  const again = (run.again?.unexpected ?? 0) + (run.again?.expected ?? 0);
+  const share = failed / Math.max(1, run.executions);
+  if (!run.isOnDefaultBranch || again < SHARED_MIN || share > SAME_SHARE_MAX) return 0;
+  const surprise = -run.executions * (share * Math.log(share) + (1 - share) * Math.log(1 - share));
+  if (surprise - OTHER_FAILS * (failed - again) < SAME_FROM) return 0;
+  const elsewhere = shared.filter(
+    ({ place, executions, unexpected }) => place !== run.place && unexpected >= (share / 4) * executions,
+  );
+  if (elsewhere.length === 0) return HOUR_MS;
+  return elsewhere.every(({ unexpected }) => Math.abs(unexpected - failed) <= 1 + failed / 30) ? OUTAGE_LASTS_MS : 0;
 }
 
 /**

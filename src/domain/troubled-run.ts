@@ -34,8 +34,10 @@ export function explainRun(run: ShownRun | undefined): RunExplanation {
   if (!run?.meaning) return { trouble: 'none', reason: null };
   const { executions, unexpectedCount, meaning } = run;
   const { healthyFails, isShared } = meaning.unexpected;
-  const trouble = unexpectedCount < UNEXPECTED_MIN ? 'none' : troubleOf(healthyFails);
+  const isSameAgain = meaning.unexpected.brokenAfter > 0;
+  const trouble = unexpectedCount < UNEXPECTED_MIN || isSameAgain ? 'none' : troubleOf(healthyFails);
   const counted = `${unexpectedCount} of ${executions} executions failed unexpectedly`;
+  if (isSameAgain) return { trouble, reason: `${counted}: just the tests that failed in the runs before` };
   if (trouble === 'none') {
     const why =
       healthyFails >= DOUBTFUL_FROM

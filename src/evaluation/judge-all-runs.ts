@@ -9,7 +9,7 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import { appendAll } from '../domain/append.ts';
 import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import { isTrouble } from '../domain/execution.ts';
-import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
+import { type JudgedRun, judgeRuns, noneFailed } from '../domain/judge-runs.ts';
 import { type StartedRun, sumOf, usualHours } from '../domain/run-surroundings.ts';
 import { POOLED_MS, type RunsCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { identityIn, identityKey, legKey, testIdIn } from '../domain/test-identity.ts';
@@ -27,7 +27,7 @@ import {
 } from '../postgres/judged-runs.ts';
 import { type PullEvidence, placeOfRow } from './evidence.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, type Span, TESTS_MAX } from './executions.ts';
-import { runNameOfExecution } from './run-under-judgement.ts';
+import { membersToStore, runNameOfExecution } from './run-under-judgement.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
 /** Each window looks through the times of all executions: so a repository of 100,000,000 reads more at once. */
@@ -277,12 +277,11 @@ class WindowJudge {
     );
     this.#pullRuns.push(...judged.runs.filter(({ isOnDefaultBranch }) => !isOnDefaultBranch));
     const known = new Map(toJudge.map((one) => [one.key, one]));
-    return judged.runs.flatMap(({ key, meaning, wereHealthy }) => {
+    return judged.runs.flatMap(({ key, meaning, members }) => {
       const one = known.get(key);
       if (!one) return [];
-      const testIds = (identities: ReadonlySet<string>) => new Set([...identities].map(testIdIn));
-      const expected = one.troubled.difference(wereHealthy);
-      return [{ ...one.run, meaning, unexpected: testIds(wereHealthy), expected: testIds(expected) }];
+      const byTest = [...members].map(([identity, member]) => [testIdIn(identity), member] as const);
+      return [{ ...one.run, meaning, ...membersToStore(byTest) }];
     });
   }
 
@@ -303,15 +302,17 @@ class WindowJudge {
 
 const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
   key: nameOfRun(run),
+  place: legKey(run),
   startedAt: run.startedAt,
   executions: run.executions,
   isOnDefaultBranch: run.commit === '',
   troubled: new Set(testIds.map((testId) => identityKey({ testId, ...run }))),
-  others: { unexpected: 0, expected: 0 },
+  others: noneFailed(),
 });
 
 const judgedRunOf = (run: PastRun): JudgedRun => ({
   key: nameOfRun(run),
+  place: legKey(run),
   startedAt: run.startedAt,
   executions: run.executions,
   unexpected: run.unexpectedCount,

@@ -24,6 +24,7 @@ type Whole = [
   troubleAt: number,
   troubleShare: number,
   troubleLasting: number,
+  troubleTogether: number,
   status: Health,
   wasFlaky: boolean,
   evidence: [...Place, isFlaky: boolean, isContradicted: boolean][],
@@ -44,7 +45,21 @@ const COUNT = [isNumber, isText, isNumber, isText, isText, isNumber] as const;
 const { isArray } = Array;
 const WHOLE = [
   ...COUNT,
-  ...[isArray, isNumber, isNumber, isArray, isNumber, isNumber, isNumber, isHealth, isFlag, isArray, isArray, isFlag],
+  ...[
+    isArray,
+    isNumber,
+    isNumber,
+    isArray,
+    isNumber,
+    isNumber,
+    isNumber,
+    isNumber,
+    isHealth,
+    isFlag,
+    isArray,
+    isArray,
+    isFlag,
+  ],
 ] as const;
 const hasParts = (value: unknown, parts: readonly ((part: unknown) => boolean)[]): boolean =>
   isArray(value) && value.length === parts.length && parts.every((isPart, i) => isPart(value[i]));
@@ -89,6 +104,7 @@ export function readBelief(text: string): BeliefAt {
     troubleAt,
     share,
     lasting,
+    together,
     status,
     wasFlaky,
     evidence,
@@ -104,7 +120,7 @@ export function readBelief(text: string): BeliefAt {
       fixedShare,
       commit,
       failingCommits: failing.map(([one, failedAt]) => ({ commit: one, at: failedAt })),
-      trouble: { at: troubleAt, share, lasting },
+      trouble: { at: troubleAt, share, lasting, together },
       status,
       wasFlaky,
       wasSure,
@@ -128,6 +144,7 @@ function wholeOf(belief: Belief): Whole {
     belief.trouble.at,
     belief.trouble.share,
     belief.trouble.lasting,
+    belief.trouble.together,
     belief.status,
     belief.wasFlaky,
     belief.evidence.map((one) => [one.executionId, one.commit, one.finishedAt, one.isFlaky, one.isContradicted]),

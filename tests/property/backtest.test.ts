@@ -96,7 +96,10 @@ const history = (maxLength: number): fc.Arbitrary<History> =>
       if (one.status === 'failed' && one.group) fingerprints.set(executionId, one.group);
       meanings.set(
         executionId,
-        meaningOf({ executions: 100, unexpected: one.othersFail + 1, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE),
+        meaningOf(
+          { place: '', executions: 100, unexpected: one.othersFail + 1, isOnDefaultBranch: true },
+          NOTHING_RAN_BEFORE,
+        ),
       );
       return [made, ...Array.from({ length: one.passes }, (_, j) => calm(one.job, 1_000 * i + j))];
     });

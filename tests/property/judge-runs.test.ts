@@ -14,7 +14,14 @@ import {
   type Position,
   runKeyOf,
 } from '../../src/domain/execution.ts';
-import { type JudgedRun, judgeRuns, meaningOf, type RunToJudge, runNameOf } from '../../src/domain/judge-runs.ts';
+import {
+  type JudgedRun,
+  judgeRuns,
+  meaningOf,
+  noneFailed,
+  type RunToJudge,
+  runNameOf,
+} from '../../src/domain/judge-runs.ts';
 import { usualHours } from '../../src/domain/run-surroundings.ts';
 import { NOTHING_RAN_BEFORE } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
@@ -127,7 +134,7 @@ class Evaluation {
     // A run that began earlier than was known is judged again; one that no contradiction names any more is forgotten.
     const kept = new Set([...before, ...result.runs].map(({ key }) => key));
     for (const key of this.runs.keys()) if (!kept.has(key)) this.runs.delete(key);
-    for (const { wereHealthy: _, ...run } of result.runs) this.runs.set(run.key, run);
+    for (const { members: _, ...run } of result.runs) this.runs.set(run.key, run);
     for (const [testId, course] of result.courses) {
       const start = inHand.get(testId) ?? { belief: newBelief(), at: null };
       const known = this.tests.get(testId);
@@ -175,12 +182,13 @@ class Evaluation {
       return [
         {
           key,
+          place: executions[0]?.place ?? '',
           isOnDefaultBranch,
           startedAt: Math.min(...executions.map(({ finishedAt }) => finishedAt)),
           // Among many tests that pass, so that one that fails alone is soon known.
           executions: executions.length + 150,
           troubled: new Set(executions.filter(isTrouble).map(({ testId }) => testId)),
-          others: { unexpected: 0, expected: 0 },
+          others: noneFailed(),
         },
       ];
     });
@@ -313,7 +321,9 @@ test('a run that arrives in fifty parts means the same from the first few on', (
       const meanings = Array.from({ length: 45 }, (_, i) => {
         const executions = (i + 6) * 1_000;
         const unexpected = Math.round(executions * share);
-        return JSON.stringify(meaningOf({ executions, unexpected, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE));
+        return JSON.stringify(
+          meaningOf({ place: '', executions, unexpected, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE),
+        );
       });
       // A share on the border of two steps is rounded up and down in turns.
       expect(new Set(meanings).size).toBeLessThanOrEqual(9);

@@ -77,7 +77,7 @@ function historyOf({ passesBefore, rows, size }: Scenario): History {
       };
       const run = runKeyOf(execution);
       const isOnDefaultBranch = result !== 'contradicted';
-      const count = { executions: 150, unexpected: unexpected + 1, isOnDefaultBranch };
+      const count = { place: JOB, executions: 150, unexpected: unexpected + 1, isOnDefaultBranch };
       runs.set(runNameOf(JOB, run), { meaning: meaningOf(count, NOTHING_RAN_BEFORE) });
       if (isOnDefaultBranch) arriving.push({ execution, arrivesAt: at + lateHours * HOUR_MS });
       else {

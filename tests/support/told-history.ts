@@ -2,7 +2,7 @@
 import { type Belief, newBelief } from '../../src/domain/belief.ts';
 import { contradictionsOf, pullRequestRunKeyOf } from '../../src/domain/contradictions.ts';
 import { isTrouble, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
-import { type JudgedRuns, judgeRuns, runNameOf } from '../../src/domain/judge-runs.ts';
+import { type JudgedRuns, judgeRuns, noneFailed, runNameOf } from '../../src/domain/judge-runs.ts';
 
 /** What a test did in a run. `retried`: it passed, after failed attempts. */
 export type Told = 'passed' | 'failed' | 'retried';
@@ -62,8 +62,17 @@ export function judge(told: readonly ToldRun[]): JudgedRuns & { belief(test: str
       if (!run || (run.isPullRequest && !named.has(key))) return [];
       const troubled = new Set(all.flatMap(({ identity, execution }) => (isTrouble(execution) ? [identity] : [])));
       const { at: startedAt, executions: count } = run;
-      const others = { unexpected: 0, expected: 0 };
-      return [{ key, startedAt, executions: count, isOnDefaultBranch: !run.isPullRequest, troubled, others }];
+      return [
+        {
+          key,
+          place: run.job,
+          startedAt,
+          executions: count,
+          isOnDefaultBranch: !run.isPullRequest,
+          troubled,
+          others: noneFailed(),
+        },
+      ];
     }),
     identities: new Map(
       [...byIdentity].map(([identity, all]) => [

@@ -12,6 +12,7 @@ const moment = fc
   .map(([days, hours, milliseconds]) => NOW - days * DAY_MS - hours * HOUR_MS + milliseconds);
 const run = fc.record({
   startedAt: moment,
+  place: fc.constantFrom('unit', 'browser'),
   executions: fc.integer({ min: 1, max: 500 }),
   unexpected: fc.integer({ min: 0, max: 40 }),
 });
