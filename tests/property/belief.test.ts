@@ -125,7 +125,7 @@ describe('a test that has never passed', () => {
     }
   });
 
-  test('is no longer broken once it passes, and flaky if it goes on failing now and then', () => {
+  test('is no longer broken once it passes, and flaky if it continues to fail now and then', () => {
     for (const executions of [10, 50, 300]) {
       const said = (history: string) => verdictOf(after(history, 0, executions)).status;
       expect([executions, said('F|F|.') === 'broken', said('F|F|.|F|.|F|.|.')]).toEqual([executions, false, 'flaky']);

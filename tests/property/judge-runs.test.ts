@@ -250,6 +250,44 @@ describe('a repository', () => {
     );
   });
 
+  test('is judged alike in whatever parts it arrives while the same tests keep failing', () => {
+    /** Commits three hours apart on which most of six tests fail, and the others pass. */
+    const breaks = fc.array(fc.array(fc.nat({ max: 12 }), { minLength: 6, maxLength: 6 }), {
+      minLength: 3,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(breaks, fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 9 }), (runs, order, size) => {
+        const all = runs.flatMap((lucks, run) =>
+          lucks.map(
+            (luck, i): Reported => ({
+              place: 'job 0',
+              testId: `t${i} in job 0`,
+              isOnDefaultBranch: true,
+              executionId: BigInt(run * 10 + i),
+              status: luck === 0 ? 'passed' : 'failed',
+              finishedAt: BEGUN + run * 3 * HOUR_MS + i * 60_000,
+              runId: `r${run}`,
+              runAttempt: 1,
+              commit: `c${run}`,
+              isFlakyWithinRun: false,
+              isRetried: false,
+            }),
+          ),
+        );
+        const arriving = all
+          .map((one, i) => ({ one, key: (order[i % order.length] ?? 0) + (i % 3) }))
+          .sort((x, y) => x.key - y.key)
+          .map(({ one }) => one);
+        const batches = Array.from({ length: Math.ceil(arriving.length / size) }, (_, i) =>
+          arriving.slice(i * size, (i + 1) * size),
+        );
+        expect(judged(...batches).state).toEqual(judged(all).state);
+      }),
+      { numRuns: 100, examples: [[Array.from({ length: 4 }, () => [1, 1, 1, 1, 1, 1]), [3, 1, 2], 4]] },
+    );
+  });
+
   test('is judged alike when everything arrives twice', () => {
     fc.assert(
       fc.property(histories, (all) => expect(judged(all, all).state).toEqual(judged(all).state)),
