@@ -348,6 +348,7 @@ CREATE TABLE "ci_insights"."judged_runs" (
 	"executions" integer NOT NULL,
 	"unexpected" uuid[] NOT NULL,
 	"expected" uuid[] NOT NULL,
+	"again" uuid[] NOT NULL,
 	"unexpected_count" integer NOT NULL,
 	"meaning" text,
 	CONSTRAINT "judged_runs_repository_id_pipeline_name_job_name_axes_day_run_id_run_attempt_commit_sha_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","axes","day","run_id","run_attempt","commit_sha")

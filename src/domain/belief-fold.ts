@@ -13,6 +13,7 @@ import {
   evidenceInRow,
   HEALTH_LEVELS,
   isSurelyHealthy,
+  keepsFailing,
   statusAfter,
   type WeighedPlace,
   weightsOf,
@@ -49,7 +50,7 @@ export interface WeighedExecution extends WeighedPlace {
 export function foldBelief(belief: Belief, execution: WeighedExecution, trouble: RunTrouble = RARE_TROUBLE): Belief {
   if (execution.result === 'passed') return afterPass(belief, execution);
   return execution.result === 'failed'
-    ? afterFailure(belief, execution, trouble)
+    ? afterFailure(belief, execution, unlessBroken(belief, execution, trouble))
     : afterRetry(belief, execution, trouble);
 }
 
@@ -65,8 +66,8 @@ export function causeOf(belief: Belief, execution: WeighedExecution, trouble: Ru
   const weights = weightsOf(belief);
   const isRetry = execution.result === 'retried';
   const { breaks, healthyFails } = isRetry
-    ? { breaks: 0, healthyFails: trouble.healthyFails }
-    : oddsOf(belief, execution, trouble);
+    ? { breaks: 0, healthyFails: endedWithin(0, trouble) }
+    : oddsOf(belief, execution, unlessBroken(belief, execution, trouble));
   let own = 0;
   for (const [i, rate] of FLAKY_RATES.entries())
     own += (weights[i + 1] ?? 0) * (1 - breaks) * (1 - healthyFails) * rate * (isRetry ? 1 - rate : 1);
@@ -84,16 +85,17 @@ export const breakerOf = (belief: Belief, execution: WeighedPlace): Extract<Caus
 /** The belief after one commit of a pull request both passed and failed, by that moment. It says nothing about broken. */
 export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble: RunTrouble, at: number): Belief {
   const weights = [...weightsOf(belief)];
+  const healthyFails = endedWithin(Math.abs(at - failure.finishedAt), trouble);
   for (let i = 0; i < BROKEN; i++) {
     const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
-    weights[i] = (weights[i] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
+    weights[i] = (weights[i] ?? 0) * (healthyFails + (1 - healthyFails) * rate) * (1 - rate);
   }
   const broken = weights[BROKEN] ?? 0;
   const others = sum(weights.slice(0, BROKEN));
   // Never likelier than before.
   const weighed = Math.min(broken * BROKEN_CONTRADICTED, broken === 1 ? 1 : (others * broken) / (1 - broken));
   weights[BROKEN] = others === 0 ? broken : weighed;
-  const isOwn = trouble.healthyFails < rateOf(weights);
+  const isOwn = healthyFails < rateOf(weights);
   return withStatus({
     ...belief,
     ...weighedAsOf(at),
@@ -134,6 +136,7 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
     return afterCleanPasses(belief, 1, execution.finishedAt, execution.commit);
   const isNew = isNewCommit(belief, execution);
   const weights = [...weightsOf(belief)];
+  if (isContradiction && belief.commit === execution.commit) weighEndOfTrouble(weights, belief, execution);
   let { fixedShare } = belief;
   if (isContradiction && belief.commit !== execution.commit) {
     // It was not the commit that broke the test.
@@ -166,6 +169,33 @@ const weighedAsOf = (now: number): Pick<Belief, 'passes' | 'weighedAt' | 'seenAt
   weighedAt: now,
   seenAt: now,
 });
+
+/** How likely a healthy test fails in a run, and passes so many milliseconds later. */
+const endedWithin = (apart: number, { healthyFails, lasting }: Pick<RunTrouble, 'healthyFails' | 'lasting'>): number =>
+  healthyFails - lasting * Math.exp(-apart / TROUBLE_LASTS_MS);
+
+/** The test passes on the commit on which it has just failed: the sooner, the less likely trouble explains the failure. */
+function weighEndOfTrouble(weights: number[], { trouble, streak }: Belief, { finishedAt }: WeighedPlace): void {
+  if (trouble.lasting === 0 || streak.length === 0) return;
+  const healthyFails = RARE_TROUBLE.healthyFails / (1 - trouble.share);
+  const ended = endedWithin(finishedAt - trouble.at, { healthyFails, lasting: trouble.lasting });
+  for (let i = 0; i < BROKEN; i++) {
+    const rate = i === 0 ? 0 : (FLAKY_RATES[i - 1] ?? 0);
+    weights[i] = ((weights[i] ?? 0) * (ended + (1 - ended) * rate)) / (healthyFails + (1 - healthyFails) * rate);
+  }
+}
+
+/** How many steps of {@link RunTrouble.together} (12 %) lie between two runs in which as many tests failed. */
+const SAME_SHARE = 1.2;
+
+/** The trouble of a run, if it is any to this test: no outage fails the same tests again and again, and as many each time. */
+function unlessBroken(belief: Belief, { finishedAt }: WeighedPlace, trouble: RunTrouble): RunTrouble {
+  const { together } = belief.trouble;
+  const isAsMuch = Math.max(together, trouble.together) <= SAME_SHARE * Math.min(together, trouble.together);
+  if (trouble.brokenAfter === 0 || !isAsMuch || !keepsFailing(belief, finishedAt, trouble.brokenAfter)) return trouble;
+  const breaks = Math.max(trouble.breaks, trouble.together);
+  return { ...trouble, healthyFails: RARE_TROUBLE.healthyFails, breaks, isShared: 0 };
+}
 
 /** How likely a failure breaks the test, or the infrastructure fails it, by what was known before it. */
 function oddsOf(
@@ -214,6 +244,8 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
       at: execution.finishedAt,
       share: 1 - Math.min(1, RARE_TROUBLE.healthyFails / healthyFails),
       shared: trouble.isShared,
+      lasting: trouble.lasting,
+      together: trouble.together,
     },
     evidence: healthyFails < rate && !isBroken ? withEvidence(known, execution) : known,
     streak,
@@ -223,12 +255,13 @@ function afterFailure(belief: Belief, execution: WeighedExecution, trouble: RunT
 /** A failure and a pass on one commit, at once. */
 function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTrouble): Belief {
   const weights = [...weightsOf(belief)];
-  weights[0] = (weights[0] ?? 0) * trouble.healthyFails;
+  const healthyFails = endedWithin(0, trouble);
+  weights[0] = (weights[0] ?? 0) * healthyFails;
   for (const [i, rate] of FLAKY_RATES.entries())
-    weights[i + 1] = (weights[i + 1] ?? 0) * (trouble.healthyFails + (1 - trouble.healthyFails) * rate) * (1 - rate);
+    weights[i + 1] = (weights[i + 1] ?? 0) * (healthyFails + (1 - healthyFails) * rate) * (1 - rate);
   weights[BROKEN] = (weights[BROKEN] ?? 0) * BROKEN_FAILS * (1 - BROKEN_FAILS);
   const after = normalised(weights);
-  const isOwn = trouble.healthyFails < rateOf(after);
+  const isOwn = healthyFails < rateOf(after);
   const passed = ended({ ...belief, commit: execution.commit });
   return withStatus({
     ...passed,
@@ -241,9 +274,12 @@ function afterRetry(belief: Belief, execution: WeighedExecution, trouble: RunTro
 
 /** A pass ends a row of failures. On the same commit, it shows that they were the test's own, if not their run's. */
 function ended(belief: Belief): Belief {
-  const { streak, trouble, commit } = belief;
+  const { streak, trouble, commit, weights } = belief;
   if (streak.length === 0) return belief;
-  const own = trouble.share < 0.5 ? streak.filter((one) => one.commit === commit && commit !== '') : [];
+  const own =
+    RARE_TROUBLE.healthyFails / (1 - trouble.share) < rateOf(weights)
+      ? streak.filter((one) => one.commit === commit && commit !== '')
+      : [];
   return { ...belief, streak: [], evidence: own.reduce((known, one) => withEvidence(known, one), belief.evidence) };
 }
 

@@ -6,9 +6,9 @@ export const FLAKY_RATES = [0.003, 0.01, 0.05, 0.2, 0.5, 0.85] as const;
 /** Shares of flaky tests that fail at each of these rates. */
 export const RATE_SHARES = [0.44, 0.19, 0.12, 0.1, 0.1, 0.05] as const;
 
-/** For a test never seen before. */
-const NEW_FLAKY = 0.06;
-const NEW_BROKEN = 0.005;
+/** How many of the tests never seen before are flaky, of those that ever pass; and for each of these, how many never do. */
+const NEW_FLAKY = 0.0605;
+const NEW_BROKEN = 0.032;
 /** How likely a healthy test becomes flaky from one execution to the next. */
 const BECOMES_FLAKY = 2e-5;
 /** How likely a flaky test is fixed in a day: people fix tests by the day, however often they run. */
@@ -21,11 +21,8 @@ const CHANGES_PER_FIX = 0.1;
 /** The place of broken. */
 export const BROKEN = FLAKY_RATES.length + 1;
 
-export const newWeights = (): number[] => [
-  1 - NEW_FLAKY - NEW_BROKEN,
-  ...RATE_SHARES.map((share) => share * NEW_FLAKY),
-  NEW_BROKEN,
-];
+export const newWeights = (): number[] =>
+  normalised([1 - NEW_FLAKY, ...RATE_SHARES.map((share) => share * NEW_FLAKY), NEW_BROKEN]);
 
 /** Shares that are nearer than this are the same. */
 const SAME = 1e-12;

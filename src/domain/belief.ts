@@ -52,11 +52,8 @@ export interface Belief {
   commit: string;
   /** Commits with a failure, newest last. */
   failingCommits: readonly { commit: string; at: number }[];
-  /**
-   * The last failure, how likely its run explains it if the test is healthy, and how likely the failures of other tests there
-   * are trouble of the run.
-   */
-  trouble: { at: number; share: number; shared: number };
+  /** The last failure, how likely its run explains it if the test is healthy, and what else `RunTrouble` says of its run. */
+  trouble: { at: number; share: number; shared: number; lasting: number; together: number };
   /** When the weights were last weighed, and when the last execution finished; both 0 while it has only passed. */
   weighedAt: number;
   seenAt: number;
@@ -78,7 +75,7 @@ export const newBelief = (): Belief => ({
   fixedShare: 0,
   commit: '',
   failingCommits: [],
-  trouble: { at: 0, share: 0, shared: 0 },
+  trouble: { at: 0, share: 0, shared: 0, lasting: 0, together: 0 },
   weighedAt: 0,
   seenAt: 0,
   status: 'healthy',
@@ -129,6 +126,21 @@ export interface Verdict {
   probability: number;
   /** The executions that decided, oldest first: of *flaky* its own failures, of *broken* the first since the last pass. */
   evidence: readonly WeighedPlace[];
+}
+
+/** Whether a test has failed on two commits or more by a moment, for so many milliseconds and without a pass between. */
+export function keepsFailing(
+  { status, streak }: Pick<Belief, 'status' | 'streak'>,
+  at: number,
+  since: number,
+): boolean {
+  const [first] = streak;
+  return (
+    first !== undefined &&
+    status !== 'flaky' &&
+    at - first.finishedAt >= since &&
+    streak.some(({ commit }) => commit !== first.commit)
+  );
 }
 
 /** Failures since the last pass that are evidence of flaky. */

@@ -10,12 +10,13 @@
  * So there is one result, whatever the order of arrival, and it can be computed from any moment on: what began before the
  * first change stays as it was. An evaluation begins there, a rebuild with the first run.
  */
-import type { Belief } from './belief.ts';
+import { type Belief, keepsFailing } from './belief.ts';
 import { BeliefCourse } from './belief-course.ts';
 import { type Clue, isElsewhere } from './clues.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
 import { PastRuns, type StartedRun, type UsualHours } from './run-surroundings.ts';
 import { type MetRun, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
+import { HOUR_MS } from './time.ts';
 
 /** The meaning of a run for a test that fails in it: one that is in its count of unexpected failures, and any other. */
 export interface RunMeaning {
@@ -43,8 +44,30 @@ export const runNameOf = (place: string, run: string): string => `${place}\0${ru
 export interface RunToJudge extends Omit<JudgedRun, 'unexpected' | 'meaning'> {
   /** The identities that failed in it, or passed only after failed attempts. */
   troubled: ReadonlySet<string>;
-  /** How many other identities did, of which is known whether they were healthy before it. */
-  others: { unexpected: number; expected: number };
+  /** How many other identities did, of which is known what they were before it. */
+  others: FailedCount;
+}
+
+/** How many identities went wrong in a run: those that were healthy before, and the others. */
+interface FailedCount {
+  unexpected: number;
+  expected: number;
+  /** How many of them keep failing (belief.ts). */
+  again: { unexpected: number; expected: number };
+}
+
+export const noneFailed = (): FailedCount => ({ unexpected: 0, expected: 0, again: { unexpected: 0, expected: 0 } });
+
+/** What an identity was before a run in which it went wrong. */
+export interface FailedMember {
+  wasHealthy: boolean;
+  keepsFailing: boolean;
+}
+
+export function addMember(count: FailedCount, member: FailedMember): void {
+  const kind = member.wasHealthy ? 'unexpected' : 'expected';
+  count[kind]++;
+  if (member.keepsFailing) count.again[kind]++;
 }
 
 /** An identity at some moment, and what follows. */
@@ -77,8 +100,8 @@ export interface Judging {
   identities: ReadonlyMap<string, IdentityToJudge>;
 }
 
-/** A run, with those of its `troubled` identities that were healthy before it. */
-export type RunJudgement = JudgedRun & { wereHealthy: ReadonlySet<string> };
+/** A run, with what its `troubled` identities were before it. */
+export type RunJudgement = JudgedRun & { members: ReadonlyMap<string, FailedMember> };
 
 export interface JudgedRuns {
   runs: RunJudgement[];
@@ -106,7 +129,7 @@ export function judgeRuns({ recent, usual, runs, identities, ...earlier }: Judgi
     addUntil(startedAt);
     const surroundings = past.before(startedAt);
     for (const run of group) {
-      const one = judgeRun(run, surroundings, (key) => courseOf(courses, key).belief.status === 'healthy');
+      const one = judgeRun(run, surroundings, (key) => courseOf(courses, key).belief);
       judged.push(one);
       known.set(one.key, one);
       if (one.isOnDefaultBranch) past.add(one);
@@ -133,16 +156,25 @@ export function followCourse(
 function judgeRun(
   { troubled, others, ...run }: RunToJudge,
   surroundings: Surroundings,
-  isHealthy: (identity: string) => boolean,
+  beliefOf: (identity: string) => Belief,
 ): RunJudgement {
-  const wereHealthy = new Set([...troubled].filter(isHealthy));
-  const unexpected = wereHealthy.size + others.unexpected;
-  const isWithoutTrouble = troubled.size + others.unexpected + others.expected === 0;
-  const meaning = isWithoutTrouble
-    ? null
-    : meaningOf({ executions: run.executions, unexpected, isOnDefaultBranch: run.isOnDefaultBranch }, surroundings);
-  return { ...run, unexpected, meaning, wereHealthy };
+  const failed = { ...others, again: { ...others.again } };
+  const members = new Map<string, FailedMember>();
+  for (const key of troubled) {
+    const member = memberOf(beliefOf(key), run);
+    members.set(key, member);
+    addMember(failed, member);
+  }
+  const { unexpected, expected, again } = failed;
+  const meaning = unexpected + expected === 0 ? null : meaningOf({ ...run, unexpected, again }, surroundings);
+  return { ...run, unexpected, meaning, members };
 }
+
+/** What an identity with this belief is before a run. */
+export const memberOf = (belief: Belief, { startedAt }: Pick<RunToJudge, 'startedAt'>): FailedMember => ({
+  wasHealthy: belief.status === 'healthy',
+  keepsFailing: keepsFailing(belief, startedAt, HOUR_MS),
+});
 
 /**
  * The meaning of a run, in coarse steps: a smaller change would change no test that failed in the run. So the parts of a
@@ -153,22 +185,27 @@ export const meaningOf = (count: MetRun, surroundings: Surroundings): RunMeaning
   expected: rounded(runTroubleOf(count, surroundings, false)),
 });
 
-const rounded = ({ healthyFails, anyBreaks, breaks, isShared }: RunTrouble): RunTrouble => ({
-  healthyFails: stepped(healthyFails),
-  anyBreaks,
+const rounded = (trouble: RunTrouble): RunTrouble => ({
+  healthyFails: stepped(trouble.healthyFails),
+  anyBreaks: trouble.anyBreaks,
   // Next to what any commit breaks, less is nothing.
-  breaks: breaks < BREAKS_MIN ? 0 : stepped(breaks),
-  isShared: Number(isShared.toFixed(1)),
+  breaks: trouble.breaks < BREAKS_MIN ? 0 : stepped(trouble.breaks),
+  isShared: Number(trouble.isShared.toFixed(1)),
+  lasting: trouble.lasting < LASTING_MIN ? 0 : stepped(trouble.lasting),
+  together: trouble.together === 0 ? 0 : stepped(trouble.together, Math.ceil),
+  brokenAfter: trouble.brokenAfter,
 });
 
 const BREAKS_MIN = 5e-5;
+/** Next to what fails a healthy test anyway, less is nothing. */
+const LASTING_MIN = 1e-5;
 /** A step is 12 %. */
 const STEPS_TO_TEN = 20;
 const PROBABILITY_MAX = 0.99;
-const stepped = (probability: number): number =>
+const stepped = (probability: number, whole = Math.round): number =>
   Math.min(
     PROBABILITY_MAX,
-    Number((10 ** (Math.round(Math.log10(probability) * STEPS_TO_TEN) / STEPS_TO_TEN)).toPrecision(2)),
+    Number((10 ** (whole(Math.log10(probability) * STEPS_TO_TEN) / STEPS_TO_TEN)).toPrecision(2)),
   );
 
 /** Everything that follows the moments from which the identities are judged, in order. */

@@ -1,6 +1,5 @@
 /** A run that is judged (judge-runs.ts) as people see it: whether it is troubled, and why. Pure. */
 import type { RunMeaning } from './judge-runs.ts';
-import { unseenTrouble } from './run-trouble.ts';
 
 /**
  * How much trouble a run was in. `partial`: {@link UNEXPECTED_MIN} tests or more failed unexpectedly, and a healthy test
@@ -12,6 +11,8 @@ type Trouble = (typeof TROUBLES)[number];
 /** Far more than any commit breaks a test: then the run is the likelier cause of a failure. */
 const PARTIAL_FROM = 0.01;
 const TOTAL_FROM = 0.75;
+/** More than any commit breaks a test: a single failure may come from either. */
+const DOUBTFUL_FROM = 0.001;
 /** With fewer unexpected failures, the commit may as well have broken the tests: the run is not called troubled. */
 const UNEXPECTED_MIN = 3;
 
@@ -33,11 +34,13 @@ export function explainRun(run: ShownRun | undefined): RunExplanation {
   if (!run?.meaning) return { trouble: 'none', reason: null };
   const { executions, unexpectedCount, meaning } = run;
   const { healthyFails, isShared } = meaning.unexpected;
-  const trouble = unexpectedCount < UNEXPECTED_MIN ? 'none' : troubleOf(healthyFails);
+  const isSameAgain = meaning.unexpected.brokenAfter > 0;
+  const trouble = unexpectedCount < UNEXPECTED_MIN || isSameAgain ? 'none' : troubleOf(healthyFails);
   const counted = `${unexpectedCount} of ${executions} executions failed unexpectedly`;
+  if (isSameAgain) return { trouble, reason: `${counted}: just the tests that failed in the runs before` };
   if (trouble === 'none') {
     const why =
-      unseenTrouble(Math.max(1, executions)) >= PARTIAL_FROM
+      healthyFails >= DOUBTFUL_FROM
         ? 'with so few tests, nothing tells a bad run from a bad test'
         : 'too few to be trouble';
     return { trouble, reason: `${counted}: ${why}` };

@@ -11,9 +11,9 @@ import { appendAll } from '../domain/append.ts';
 import { type BeliefAt, unknownBelief } from '../domain/belief.ts';
 import { isContradiction } from '../domain/clues.ts';
 import { isTrouble } from '../domain/execution.ts';
-import { type JudgedRun, judgeRuns } from '../domain/judge-runs.ts';
-import { type StartedRun, usualHours } from '../domain/run-surroundings.ts';
-import { POOLED_MS, type RunCount, USUAL_MS } from '../domain/run-trouble.ts';
+import { type JudgedRun, judgeRuns, noneFailed } from '../domain/judge-runs.ts';
+import { type StartedRun, sumOf, usualHours } from '../domain/run-surroundings.ts';
+import { POOLED_MS, type RunsCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { identityIn, identityKey, legKey, testIdIn } from '../domain/test-identity.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import { readBaselines } from '../postgres/baselines.ts';
@@ -29,7 +29,7 @@ import {
 } from '../postgres/judged-runs.ts';
 import { type PullEvidence, placeOfRow } from './evidence.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, type Span, TESTS_MAX } from './executions.ts';
-import { runNameOfExecution } from './run-under-judgement.ts';
+import { membersToStore, runNameOfExecution } from './run-under-judgement.ts';
 
 const EXECUTIONS_AT_ONCE = 100_000;
 /** Each window looks through the times of all executions: so a repository of 100,000,000 reads more at once. */
@@ -188,7 +188,7 @@ function* windowsOf(
 
 /** Keeps what later runs need of earlier ones. */
 class PastRunsKept {
-  readonly usual = new Map<number, RunCount>();
+  readonly usual = new Map<number, RunsCount>();
 
   private constructor(public recent: JudgedRun[]) {
     this.#count(recent);
@@ -206,11 +206,8 @@ class PastRunsKept {
   }
 
   #count(runs: readonly (StartedRun & { isOnDefaultBranch: boolean })[]): void {
-    for (const [hour, count] of usualHours(runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch))) {
-      const known = this.usual.get(hour) ?? { executions: 0, unexpected: 0 };
-      const executions = known.executions + count.executions;
-      this.usual.set(hour, { executions, unexpected: known.unexpected + count.unexpected });
-    }
+    for (const [hour, count] of usualHours(runs.filter(({ isOnDefaultBranch }) => isOnDefaultBranch)))
+      this.usual.set(hour, sumOf(this.usual.get(hour), count));
   }
 }
 
@@ -274,12 +271,11 @@ class WindowJudge {
     );
     this.#pullRuns.push(...judged.runs.filter(({ isOnDefaultBranch }) => !isOnDefaultBranch));
     const known = new Map(toJudge.map((one) => [one.key, one]));
-    return judged.runs.flatMap(({ key, meaning, wereHealthy }) => {
+    return judged.runs.flatMap(({ key, meaning, members }) => {
       const one = known.get(key);
       if (!one) return [];
-      const testIds = (identities: ReadonlySet<string>) => new Set([...identities].map(testIdIn));
-      const expected = one.troubled.difference(wereHealthy);
-      return [{ ...one.run, meaning, unexpected: testIds(wereHealthy), expected: testIds(expected) }];
+      const byTest = [...members].map(([identity, member]) => [testIdIn(identity), member] as const);
+      return [{ ...one.run, meaning, ...membersToStore(byTest) }];
     });
   }
 
@@ -300,15 +296,17 @@ class WindowJudge {
 
 const runToJudge = (run: AddedRun, testIds: readonly string[]) => ({
   key: nameOfRun(run),
+  place: legKey(run),
   startedAt: run.startedAt,
   executions: run.executions,
   isOnDefaultBranch: run.commit === '',
   troubled: new Set(testIds.map((testId) => identityKey({ testId, ...run }))),
-  others: { unexpected: 0, expected: 0 },
+  others: noneFailed(),
 });
 
 const judgedRunOf = (run: PastRun): JudgedRun => ({
   key: nameOfRun(run),
+  place: legKey(run),
   startedAt: run.startedAt,
   executions: run.executions,
   unexpected: run.unexpectedCount,

@@ -12,7 +12,7 @@
  */
 import type { BeliefCourse } from '../domain/belief-course.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
-import { judgeRuns, type RunJudgement } from '../domain/judge-runs.ts';
+import { addMember, type FailedMember, judgeRuns, noneFailed, type RunJudgement } from '../domain/judge-runs.ts';
 import { POOLED_MS, USUAL_MS } from '../domain/run-trouble.ts';
 import { reachesBackTo, type Suspect, startOf } from '../domain/suspect.ts';
 import {
@@ -55,6 +55,8 @@ export interface JudgingResult {
   /** Runs that are to be written. */
   runs: readonly StoredRun[];
 }
+
+const NEVER_FAILED: FailedMember = { wasHealthy: true, keepsFailing: false };
 
 export class Judging {
   readonly #suspects = new Map<string, Identity & { suspect: Suspect }>();
@@ -175,13 +177,13 @@ export class Judging {
 
   #toJudge(run: RunUnderJudgement) {
     const troubled = new Set<string>();
-    const others = { unexpected: 0, expected: 0 };
-    for (const [key, wasHealthy] of run.members)
+    const others = noneFailed();
+    for (const [key, member] of run.members)
       if (this.#isJudgedIn(key, run)) troubled.add(key);
       // Only suspects may have been anything else than healthy.
-      else others[(wasHealthy ?? true) ? 'unexpected' : 'expected']++;
+      else addMember(others, member ?? NEVER_FAILED);
     const { startedAt, executions, commit } = run.stored;
-    return { key: run.name, startedAt, executions, isOnDefaultBranch: commit === '', troubled, others };
+    return { key: run.name, place: run.job, startedAt, executions, isOnDefaultBranch: commit === '', troubled, others };
   }
 
   /** Whether it follows from the course of the identity that it was healthy before the run. Otherwise it is known. */
@@ -244,8 +246,9 @@ export class Judging {
     for (const judgement of judgements) {
       const run = this.#judged.get(judgement.key);
       if (!run) continue;
-      const stored = run.toStore(judgement, (key) =>
-        this.#isJudgedIn(key, run) ? judgement.wereHealthy.has(key) : (run.members.get(key) ?? true),
+      const stored = run.toStore(
+        judgement,
+        (key) => judgement.members.get(key) ?? run.members.get(key) ?? NEVER_FAILED,
       );
       if (!isSameRun(stored, run.stored)) runs.push(stored);
     }

@@ -209,6 +209,7 @@ const describedRun = (run: StoredRun | undefined): string =>
         run.executions,
         [...run.unexpected].sort(),
         [...run.expected].sort(),
+        [...run.again].sort(),
         run.meaning,
       ]);
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { runKey } from '../domain/execution.ts';
 import { type KnownRuns, type RunMeaning, runNameOf } from '../domain/judge-runs.ts';
 import type { StartedRun, UsualHours } from '../domain/run-surroundings.ts';
+import { type RunTrouble, SHARED_MIN, TROUBLE_SHARE_MIN } from '../domain/run-trouble.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
 import { END_OF_TIME, HOUR_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
@@ -43,30 +44,41 @@ export interface StoredRun extends AddedRun {
    */
   unexpected: ReadonlySet<string>;
   expected: ReadonlySet<string>;
+  /** Those of them that kept failing. */
+  again: ReadonlySet<string>;
   meaning: RunMeaning | null;
 }
 
-const troubles = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
+/** First what is the same for every test of a run. */
+const sameForAll = z.tuple([z.number(), z.number(), z.number()]);
+const trouble = z.tuple([z.number(), z.number(), z.number(), z.number()]);
+const storedMeaning = z.tuple([sameForAll, trouble, trouble]);
 const meaning = z
   .string()
-  .transform((text) => troubles.parse(JSON.parse(text)))
+  .transform((text) => storedMeaning.parse(JSON.parse(text)))
   .transform(
-    ([anyBreaks, fails, breaks, shared, failsToo, breaksToo, sharedToo]): RunMeaning => ({
-      unexpected: { healthyFails: fails, anyBreaks, breaks, isShared: shared },
-      expected: { healthyFails: failsToo, anyBreaks, breaks: breaksToo, isShared: sharedToo },
+    ([same, unexpected, expected]): RunMeaning => ({
+      unexpected: troubleOf(same, unexpected),
+      expected: troubleOf(same, expected),
     }),
   );
 
+const troubleOf = (
+  [anyBreaks, together, brokenAfter]: z.infer<typeof sameForAll>,
+  [healthyFails, breaks, isShared, lasting]: z.infer<typeof trouble>,
+): RunTrouble => ({ healthyFails, anyBreaks, breaks, isShared, lasting, together, brokenAfter });
+
 function writeMeaning({ unexpected, expected }: RunMeaning): string {
-  const stored: z.infer<typeof troubles> = [
-    // The same in both.
-    unexpected.anyBreaks,
-    unexpected.healthyFails,
-    unexpected.breaks,
-    unexpected.isShared,
-    expected.healthyFails,
-    expected.breaks,
-    expected.isShared,
+  const partsOf = ({ healthyFails, breaks, isShared, lasting }: RunTrouble): z.infer<typeof trouble> => [
+    healthyFails,
+    breaks,
+    isShared,
+    lasting,
+  ];
+  const stored: z.infer<typeof storedMeaning> = [
+    [unexpected.anyBreaks, unexpected.together, unexpected.brokenAfter],
+    partsOf(unexpected),
+    partsOf(expected),
   ];
   return JSON.stringify(stored);
 }
@@ -86,8 +98,9 @@ const pastRow = z.object({
   unexpected_count: z.number(),
   meaning: meaning.nullable(),
 });
-const storedColumns = sql`${pastColumns}, unexpected, expected`;
-const storedRow = pastRow.extend({ unexpected: z.array(z.string()), expected: z.array(z.string()) });
+const storedColumns = sql`${pastColumns}, unexpected, expected, again`;
+const testIds = z.array(z.string()).transform((ids) => new Set(ids));
+const storedRow = pastRow.extend({ unexpected: testIds, expected: testIds, again: testIds });
 
 const addedOf = (found: z.infer<typeof pastRow>): AddedRun => ({
   pipelineName: found.pipeline_name,
@@ -106,8 +119,8 @@ function pastOf(row: unknown): PastRun {
 }
 function storedOf(row: unknown): StoredRun {
   const found = storedRow.parse(row);
-  const [unexpected, expected] = [new Set(found.unexpected), new Set(found.expected)];
-  return { ...addedOf(found), unexpected, expected, meaning: found.meaning };
+  const { unexpected, expected, again } = found;
+  return { ...addedOf(found), unexpected, expected, again, meaning: found.meaning };
 }
 
 /**
@@ -128,8 +141,8 @@ export async function addToRuns(
       known as materialized (select runs.* from ${judgedRuns} as runs join added
         using (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha) where runs.repository_id = ${repositoryId}),
       written as (insert into ${judgedRuns} as before (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt,
-          commit_sha, started_ms, executions, unexpected, expected, unexpected_count)
-        select ${repositoryId}, added.*, '{}', '{}', 0 from added
+          commit_sha, started_ms, executions, unexpected, expected, again, unexpected_count)
+        select ${repositoryId}, added.*, '{}', '{}', '{}', 0 from added
         on conflict (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha) do update
           set started_ms = least(before.started_ms, excluded.started_ms),
             executions = before.executions + excluded.executions
@@ -181,7 +194,8 @@ export async function readRecentRuns(
   { from, to }: { from: number; to: number },
 ): Promise<StartedRun[]> {
   const { rows } = await tx.execute(sql`
-    select coalesce(json_agg(json_build_array(started_ms, executions, unexpected_count)), '[]') as runs
+    select coalesce(json_agg(json_build_array(started_ms, executions, unexpected_count,
+      case when unexpected_count >= ${SHARED_MIN} then array[pipeline_name, job_name, axes] end)), '[]') as runs
     from ${judgedRuns}
     where repository_id = ${repositoryId} and commit_sha = '' and started_ms >= ${from} and started_ms < ${to}`);
   return z.tuple([recentRuns]).parse(rows)[0].runs;
@@ -189,9 +203,15 @@ export async function readRecentRuns(
 
 const recentRuns = z.object({
   runs: z.array(
-    z
-      .tuple([z.number(), z.number(), z.number()])
-      .transform(([startedAt, executions, unexpected]): StartedRun => ({ startedAt, executions, unexpected })),
+    z.tuple([z.number(), z.number(), z.number(), z.tuple([z.string(), z.string(), z.string()]).nullable()]).transform(
+      ([startedAt, executions, unexpected, leg]): StartedRun => ({
+        startedAt,
+        executions,
+        unexpected,
+        // Nothing is said of the others by their place.
+        place: leg ? legKey({ pipelineName: leg[0], jobName: leg[1], axes: leg[2] }) : '',
+      }),
+    ),
   ),
 });
 
@@ -219,14 +239,21 @@ export async function readUsualHours(
 ): Promise<UsualHours> {
   const { rows } = await tx.execute(sql`
     select (started_ms / ${HOUR_MS}::bigint)::float8 as hour, sum(executions)::float8 as executions,
-      sum(least(unexpected_count, 1))::float8 as unexpected
+      sum(least(unexpected_count, 1))::float8 as unexpected, count(*)::float8 as runs,
+      count(*) filter (where unexpected_count >= greatest(2, ${TROUBLE_SHARE_MIN}::float8 * executions))::float8 as troubled
     from ${judgedRuns}
     where repository_id = ${repositoryId} and commit_sha = '' and started_ms >= ${from} and started_ms < ${to}
     group by 1`);
   return new Map(rows.map((found) => usualRow.parse(found)).map(({ hour, ...count }) => [hour, count]));
 }
 
-const usualRow = z.object({ hour: z.number(), executions: z.number(), unexpected: z.number() });
+const usualRow = z.object({
+  hour: z.number(),
+  executions: z.number(),
+  unexpected: z.number(),
+  runs: z.number(),
+  troubled: z.number(),
+});
 
 /** Replaces what runs mean. Each run is given once, and is known. */
 export async function writeMeanings(tx: Executor, repositoryId: string, runs: readonly StoredRun[]): Promise<void> {
@@ -235,11 +262,12 @@ export async function writeMeanings(tx: Executor, repositoryId: string, runs: re
     textColumn(runs.map((run) => `{${[...testsOf(run)].join()}}`));
   await tx.execute(sql`
     update ${judgedRuns} as known
-    set unexpected = judged.unexpected::uuid[], expected = judged.expected::uuid[],
+    set unexpected = judged.unexpected::uuid[], expected = judged.expected::uuid[], again = judged.again::uuid[],
       unexpected_count = cardinality(judged.unexpected::uuid[]), meaning = nullif(judged.meaning, '')
     from unnest(${placeColumns(runs)}, ${ids(({ unexpected }) => unexpected)}, ${ids(({ expected }) => expected)},
+      ${ids(({ again }) => again)},
       ${textColumn(runs.map((run) => (run.meaning ? writeMeaning(run.meaning) : '')))})
-      as judged (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha, unexpected, expected, meaning)
+      as judged (pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha, unexpected, expected, again, meaning)
     where known.repository_id = ${repositoryId} and known.pipeline_name = judged.pipeline_name
       and known.job_name = judged.job_name and known.axes = judged.axes and known.day = judged.day and known.run_id = judged.run_id
       and known.run_attempt = judged.run_attempt and known.commit_sha = judged.commit_sha`);
@@ -286,8 +314,8 @@ export async function writePullRuns(tx: Executor, repositoryId: string, runs: re
   if (runs.length === 0) return;
   await tx.execute(sql`
     insert into ${judgedRuns} (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha, started_ms,
-      executions, unexpected, expected, unexpected_count)
-    select ${repositoryId}::uuid, run.*, '{}', '{}', 0 from unnest(${placeColumns(runs)},
+      executions, unexpected, expected, again, unexpected_count)
+    select ${repositoryId}::uuid, run.*, '{}', '{}', '{}', 0 from unnest(${placeColumns(runs)},
       ${plainColumn(runs.map(({ startedAt }) => startedAt))}::bigint[],
       ${plainColumn(runs.map(({ executions }) => executions))}::integer[]) as run
     on conflict (repository_id, pipeline_name, job_name, axes, day, run_id, run_attempt, commit_sha) do update

@@ -21,15 +21,13 @@ import {
   quarantineCause,
 } from '../../src/domain/quarantine-rules.ts';
 import { type RedRun, RedRunCounts } from '../../src/domain/red-runs.ts';
+import { NOTHING_RAN_BEFORE } from '../../src/domain/run-trouble.ts';
 import type { Status } from '../../src/domain/status.ts';
 import type { Leg } from '../../src/domain/test-identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 const START = 1_790_000_000_000;
 type Placed = JudgedExecution & Leg;
-
-const NONE = { executions: 0, unexpected: 0 };
-const CALM = { hour: NONE, day: NONE, usual: NONE };
 
 /** Low enough that short histories quarantine. */
 const CONSTANTS = constantsOf({
@@ -98,7 +96,10 @@ const history = (maxLength: number): fc.Arbitrary<History> =>
       if (one.status === 'failed' && one.group) fingerprints.set(executionId, one.group);
       meanings.set(
         executionId,
-        meaningOf({ executions: 100, unexpected: one.othersFail + 1, isOnDefaultBranch: true }, CALM),
+        meaningOf(
+          { place: '', executions: 100, unexpected: one.othersFail + 1, isOnDefaultBranch: true },
+          NOTHING_RAN_BEFORE,
+        ),
       );
       return [made, ...Array.from({ length: one.passes }, (_, j) => calm(one.job, 1_000 * i + j))];
     });

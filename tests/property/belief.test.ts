@@ -12,7 +12,7 @@ import {
   quarantineCause,
   quarantineSearch,
 } from '../../src/domain/quarantine-rules.ts';
-import { RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
+import { NOTHING_RAN_BEFORE, RARE_TROUBLE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { readBelief, writeBelief } from '../../src/postgres/belief-text.ts';
 
@@ -77,13 +77,8 @@ function believe(
   return course.belief;
 }
 
-const NONE = { executions: 0, unexpected: 0 };
 const troubleOf = (others: number, executions = 150): RunTrouble =>
-  runTroubleOf(
-    { executions, unexpected: others + 1, isOnDefaultBranch: true },
-    { hour: NONE, day: NONE, usual: NONE },
-    true,
-  );
+  runTroubleOf({ place: '', executions, unexpected: others + 1, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE, true);
 
 /** `.` passed, `F` failed, `|` a new commit; one execution every three hours. */
 function after(history: string, others = 0, executions = 150) {
@@ -116,8 +111,24 @@ describe('a repository that has hardly run', () => {
   });
 
   test('is doubted as soon as it has run a little: with so few tests, a bad run looks like a bad test', () => {
-    expect(after('F', 0, 10).status).toBe('healthy');
-    expect(after('F.', 0, 10).status).toBe('healthy');
+    expect(after('.|F', 0, 10).status).toBe('healthy');
+    expect(after('.|F.', 0, 10).status).toBe('healthy');
+  });
+});
+
+describe('a test that has never passed', () => {
+  test('is surely broken by its third failure on another commit, however many tests ran beside it', () => {
+    for (const executions of [1, 2, 5, 10, 50, 300, 5_000]) {
+      const { status, probability } = verdictOf(after('F|F|F', 0, executions));
+      expect([executions, status, probability >= 0.9]).toEqual([executions, 'broken', true]);
+    }
+  });
+
+  test('is no longer broken once it passes, and flaky if it continues to fail now and then', () => {
+    for (const executions of [10, 50, 300]) {
+      const said = (history: string) => verdictOf(after(history, 0, executions)).status;
+      expect([executions, said('F|F|.') === 'broken', said('F|F|.|F|.|F|.|.')]).toEqual([executions, false, 'flaky']);
+    }
   });
 });
 

@@ -16,8 +16,16 @@ import {
   type Position,
   runKeyOf,
 } from '../../src/domain/execution.ts';
-import { type JudgedRun, judgeRuns, meaningOf, type RunToJudge, runNameOf } from '../../src/domain/judge-runs.ts';
+import {
+  type JudgedRun,
+  judgeRuns,
+  meaningOf,
+  noneFailed,
+  type RunToJudge,
+  runNameOf,
+} from '../../src/domain/judge-runs.ts';
 import { usualHours } from '../../src/domain/run-surroundings.ts';
+import { NOTHING_RAN_BEFORE } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 /** A month ends within a history. */
@@ -128,7 +136,7 @@ class Evaluation {
     // A run that began earlier than was known is judged again; one that no contradiction names any more is forgotten.
     const kept = new Set([...before, ...result.runs].map(({ key }) => key));
     for (const key of this.runs.keys()) if (!kept.has(key)) this.runs.delete(key);
-    for (const { wereHealthy: _, ...run } of result.runs) this.runs.set(run.key, run);
+    for (const { members: _, ...run } of result.runs) this.runs.set(run.key, run);
     for (const [testId, course] of result.courses) {
       const start = inHand.get(testId) ?? { belief: newBelief(), at: null };
       const known = this.tests.get(testId);
@@ -187,12 +195,13 @@ class Evaluation {
       return [
         {
           key,
+          place: executions[0]?.place ?? '',
           isOnDefaultBranch,
           startedAt: Math.min(...executions.map(({ finishedAt }) => finishedAt)),
           // Among many tests that pass, so that one that fails alone is soon known.
           executions: executions.length + 150,
           troubled: new Set(executions.filter(isTrouble).map(({ testId }) => testId)),
-          others: { unexpected: 0, expected: 0 },
+          others: noneFailed(),
         },
       ];
     });
@@ -254,6 +263,44 @@ describe('a repository', () => {
         },
       ),
       { numRuns: 100 },
+    );
+  });
+
+  test('is judged alike in whatever parts it arrives while the same tests keep failing', () => {
+    /** Commits three hours apart on which most of six tests fail, and the others pass. */
+    const breaks = fc.array(fc.array(fc.nat({ max: 12 }), { minLength: 6, maxLength: 6 }), {
+      minLength: 3,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(breaks, fc.array(fc.nat(), { minLength: 1 }), fc.integer({ min: 1, max: 9 }), (runs, order, size) => {
+        const all = runs.flatMap((lucks, run) =>
+          lucks.map(
+            (luck, i): Reported => ({
+              place: 'job 0',
+              testId: `t${i} in job 0`,
+              isOnDefaultBranch: true,
+              executionId: BigInt(run * 10 + i),
+              status: luck === 0 ? 'passed' : 'failed',
+              finishedAt: BEGUN + run * 3 * HOUR_MS + i * 60_000,
+              runId: `r${run}`,
+              runAttempt: 1,
+              commit: `c${run}`,
+              isFlakyWithinRun: false,
+              isRetried: false,
+            }),
+          ),
+        );
+        const arriving = all
+          .map((one, i) => ({ one, key: (order[i % order.length] ?? 0) + (i % 3) }))
+          .sort((x, y) => x.key - y.key)
+          .map(({ one }) => one);
+        const batches = Array.from({ length: Math.ceil(arriving.length / size) }, (_, i) =>
+          arriving.slice(i * size, (i + 1) * size),
+        );
+        expect(judged(...batches).state).toEqual(judged(all).state);
+      }),
+      { numRuns: 100, examples: [[Array.from({ length: 4 }, () => [1, 1, 1, 1, 1, 1]), [3, 1, 2], 4]] },
     );
   });
 
@@ -323,14 +370,13 @@ describe('a repository', () => {
 });
 
 test('a run that arrives in fifty parts means the same from the first few on', () => {
-  const none = { executions: 0, unexpected: 0 };
   fc.assert(
     fc.property(fc.double({ min: 0.05, max: 1, noNaN: true }), (share) => {
       const meanings = Array.from({ length: 45 }, (_, i) => {
         const executions = (i + 6) * 1_000;
         const unexpected = Math.round(executions * share);
         return JSON.stringify(
-          meaningOf({ executions, unexpected, isOnDefaultBranch: true }, { hour: none, day: none, usual: none }),
+          meaningOf({ place: '', executions, unexpected, isOnDefaultBranch: true }, NOTHING_RAN_BEFORE),
         );
       });
       // A share on the border of two steps is rounded up and down in turns.

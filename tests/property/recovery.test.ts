@@ -5,18 +5,17 @@ import { type Belief, isSurelyHealthy, newBelief, probabilitiesOf, SURE_FROM } f
 import { foldBelief } from '../../src/domain/belief-fold.ts';
 import { afterPasses, FLAKY_RATES, normalised } from '../../src/domain/belief-weights.ts';
 import { PASSES_MAX, passesUntilHealthy } from '../../src/domain/passes-until-healthy.ts';
-import { type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
+import { NOTHING_RAN_BEFORE, type RunTrouble, runTroubleOf } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { randomFrom } from '../support/random.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
-const NONE = { executions: 0, unexpected: 0 };
 
 /** Of a run of 150 tests in which so many others fail. */
 const troubleOf = (others: number): RunTrouble =>
   runTroubleOf(
-    { executions: 150, unexpected: others + 1, isOnDefaultBranch: true },
-    { hour: NONE, day: NONE, usual: NONE },
+    { place: 'CI', executions: 150, unexpected: others + 1, isOnDefaultBranch: true },
+    NOTHING_RAN_BEFORE,
     true,
   );
 

@@ -8,6 +8,7 @@ import { type BeliefAt, unknownBelief } from '../../src/domain/belief.ts';
 import type { Contradiction } from '../../src/domain/contradictions.ts';
 import { comparePositions, isTrouble, type JudgedExecution, runKeyOf } from '../../src/domain/execution.ts';
 import { followCourse, type JudgedRun, meaningOf, runNameOf } from '../../src/domain/judge-runs.ts';
+import { NOTHING_RAN_BEFORE } from '../../src/domain/run-trouble.ts';
 import {
   afterCourse,
   beliefOfPasses,
@@ -19,7 +20,6 @@ import {
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 const BEGUN = Date.UTC(2026, 0, 29);
-const NONE = { executions: 0, unexpected: 0 };
 const JOB = 'CI\0unit';
 /** A suspect keeps executions of its last day, and no more of them than this. */
 const KEPT_MAX = 200;
@@ -77,8 +77,8 @@ function historyOf({ passesBefore, rows, size }: Scenario): History {
       };
       const run = runKeyOf(execution);
       const isOnDefaultBranch = result !== 'contradicted';
-      const count = { executions: 150, unexpected: unexpected + 1, isOnDefaultBranch };
-      runs.set(runNameOf(JOB, run), { meaning: meaningOf(count, { hour: NONE, day: NONE, usual: NONE }) });
+      const count = { place: JOB, executions: 150, unexpected: unexpected + 1, isOnDefaultBranch };
+      runs.set(runNameOf(JOB, run), { meaning: meaningOf(count, NOTHING_RAN_BEFORE) });
       if (isOnDefaultBranch) arriving.push({ execution, arrivesAt: at + lateHours * HOUR_MS });
       else {
         const failure = { executionId: String(id), commit: `p${id}`, finishedAt: at };

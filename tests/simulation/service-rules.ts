@@ -12,7 +12,14 @@ import {
 import { foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
-import { meaningOf, type RunMeaning, troubleFor } from '../../src/domain/judge-runs.ts';
+import {
+  addMember,
+  meaningOf,
+  memberOf,
+  noneFailed,
+  type RunMeaning,
+  troubleFor,
+} from '../../src/domain/judge-runs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { monthOf } from '../../src/domain/retention.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
@@ -163,10 +170,20 @@ export class ServiceRules implements Rules {
   }
 
   #count(run: Run): MetRun {
-    let unexpected = 0;
-    for (const identity of run.troubles.keys())
-      if ((this.beliefs.get(identity)?.status ?? 'healthy') === 'healthy') unexpected++;
-    return { executions: run.identities.length, unexpected, isOnDefaultBranch: run.isDefaultBranch };
+    const failed = noneFailed();
+    for (const identity of run.troubles.keys()) {
+      const belief = this.beliefs.get(identity);
+      if (belief) addMember(failed, memberOf(belief, { startedAt: run.at }));
+      else failed.unexpected++;
+    }
+    const { unexpected, again } = failed;
+    return {
+      place: String(run.job),
+      executions: run.identities.length,
+      unexpected,
+      again,
+      isOnDefaultBranch: run.isDefaultBranch,
+    };
   }
 
   #meaningOf(count: MetRun, at: number): RunMeaning {

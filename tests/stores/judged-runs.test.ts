@@ -34,7 +34,13 @@ const run = (number: number, more: Partial<AddedRun> = {}): AddedRun => ({
   ...more,
 });
 
-const calm = (added: AddedRun): StoredRun => ({ ...added, unexpected: new Set(), expected: new Set(), meaning: null });
+const calm = (added: AddedRun): StoredRun => ({
+  ...added,
+  unexpected: new Set(),
+  expected: new Set(),
+  again: new Set(),
+  meaning: null,
+});
 
 test('a run that comes in parts begins with the first of its executions', async () => {
   const repositoryId = randomUUID();
@@ -53,13 +59,31 @@ test('what a run means is read as it was written', async () => {
   const repositoryId = randomUUID();
   await addToRuns(db, repositoryId, [run(1), run(2)]);
   const meaning = {
-    unexpected: { healthyFails: 0.000_04, anyBreaks: 0.000_175, breaks: 0, isShared: 0.99 },
-    expected: { healthyFails: 0.023, anyBreaks: 0.000_175, breaks: 0.12, isShared: 0 },
+    unexpected: {
+      healthyFails: 0.000_04,
+      anyBreaks: 0.000_175,
+      breaks: 0,
+      isShared: 0.99,
+      lasting: 0,
+      together: 0.21,
+      brokenAfter: HOUR_MS,
+    },
+    expected: {
+      healthyFails: 0.023,
+      anyBreaks: 0.000_175,
+      breaks: 0.12,
+      isShared: 0,
+      lasting: 0.012,
+      together: 0.21,
+      brokenAfter: HOUR_MS,
+    },
   };
+  const again = randomUUID();
   const judged = {
     ...run(1),
     unexpected: new Set([randomUUID(), randomUUID()]),
-    expected: new Set([randomUUID()]),
+    expected: new Set([again]),
+    again: new Set([again]),
     meaning,
   };
   await writeMeanings(db, repositoryId, [judged, calm(run(2))]);
@@ -68,7 +92,7 @@ test('what a run means is read as it was written', async () => {
     { ...run(1), unexpectedCount: 2, meaning },
   ]);
   expect(await readRecentRuns(db, repositoryId, { from: 0, to: run(2).startedAt })).toEqual([
-    { startedAt: run(1).startedAt, executions: run(1).executions, unexpected: 2 },
+    { startedAt: run(1).startedAt, executions: run(1).executions, unexpected: 2, place: '' },
   ]);
   const known = new Map([[nameOfRun(run(1)), { meaning }]]);
   expect(await readMeanings(db, repositoryId)).toEqual(known);
@@ -92,6 +116,6 @@ test('what is usual is summed by the hour as the rules do, without pull requests
   await writeMeanings(db, repositoryId, judged);
   const counted = judged
     .filter(({ commit, startedAt }) => commit === '' && startedAt < BEGUN + DAY_MS)
-    .map(({ unexpected, ...one }) => ({ ...one, unexpected: unexpected.size }));
+    .map(({ unexpected, ...one }) => ({ ...one, unexpected: unexpected.size, place: '' }));
   expect(await readUsualHours(db, repositoryId, { from: BEGUN, to: BEGUN + DAY_MS })).toEqual(usualHours(counted));
 });

@@ -12,11 +12,16 @@ const moment = fc
   .map(([days, hours, milliseconds]) => NOW - days * DAY_MS - hours * HOUR_MS + milliseconds);
 const run = fc.record({
   startedAt: moment,
+  place: fc.constantFrom('unit', 'browser'),
   executions: fc.integer({ min: 1, max: 500 }),
   unexpected: fc.integer({ min: 0, max: 40 }),
 });
 const inOrder = (runs: readonly StartedRun[]): StartedRun[] =>
   [...runs].sort((one, other) => one.startedAt - other.startedAt);
+
+/** The definition: two tests or more, and at least a fiftieth of the run. */
+const isInTrouble = ({ executions, unexpected }: StartedRun): boolean =>
+  unexpected >= 2 && unexpected >= executions / 50;
 
 /** The definition: the runs that began less than `ms` before, each with a twentieth of itself for each failure at most. */
 function pooledOf(runs: readonly StartedRun[], startedAt: number, ms: number) {
@@ -24,6 +29,8 @@ function pooledOf(runs: readonly StartedRun[], startedAt: number, ms: number) {
   return {
     executions: of.reduce((sum, { executions }) => sum + executions, 0),
     unexpected: of.reduce((sum, one) => sum + Math.min(one.unexpected * 20, one.executions), 0) / 20,
+    runs: of.length,
+    troubled: of.filter(isInTrouble).length,
   };
 }
 
@@ -62,6 +69,8 @@ describe('the surroundings of a run', () => {
             expect(past.before(startedAt).usual).toEqual({
               executions: of.reduce((sum, { executions }) => sum + executions, 0),
               unexpected: of.filter(({ unexpected }) => unexpected > 0).length,
+              runs: of.length,
+              troubled: of.filter(isInTrouble).length,
             });
           }
         }

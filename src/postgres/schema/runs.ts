@@ -30,9 +30,11 @@ export const judgedRuns = schema.table(
      */
     unexpected: uuid().array().notNull(),
     expected: uuid().array().notNull(),
+    /** Those of them that kept failing. */
+    again: uuid().array().notNull(),
     /** The length of `unexpected`, for readers that do not need the tests. */
     unexpectedCount: integer('unexpected_count').notNull(),
-    /** Null if nothing went wrong in it; else six numbers as JSON (src/postgres/judged-runs.ts). */
+    /** Null if nothing went wrong in it; else numbers as JSON (src/postgres/judged-runs.ts). */
     meaning: text(),
   },
   (table) => [
