@@ -133,8 +133,17 @@ export class BeliefCourse {
       for (const { executionId } of next.streak) this.causes.set(executionId, this.#breaker);
     if (isChange) {
       const beginning = beginningOf(before, next, failure, isContradiction);
-      this.changes.push({ at, before: before.status, after: next.status, beginning });
+      this.#noteChange({ at, before: before.status, after: next.status, beginning });
     }
+  }
+
+  /** What other legs have shown by a failure belongs to it: both are one change, or none. */
+  #noteChange(change: BeliefChange): void {
+    const last = this.changes.at(-1);
+    const isOne = last !== undefined && comparePositions(last.at, change.at) === 0;
+    if (isOne) this.changes.pop();
+    const before = isOne ? last.before : change.before;
+    if (before !== change.after) this.changes.push({ ...change, before });
   }
 
   /** Failures count as flaky no longer when a break explains them: then none in their row is evidence. */

@@ -238,7 +238,8 @@ function explainIdentity(
     ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull, shown: undefined })),
     ...elsewhere.flatMap((shown) => {
       const execution = byId.get(shown.failure.executionId);
-      return execution ? [{ at: shown.at, execution, pull: undefined, shown }] : [];
+      const isLater = execution !== undefined && comparePositions(shown.at, execution) > 0;
+      return isLater ? [{ at: shown.at, execution, pull: undefined, shown }] : [];
     }),
   ].sort((one, other) => comparePositions(one.at, other.at));
   for (const { at: place, execution, pull, shown } of events) {
@@ -254,6 +255,8 @@ function explainIdentity(
     else {
       const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
       course.add(execution, meaning && troubleFor(before, meaning));
+      // What was known elsewhere when it failed.
+      for (const known of elsewhere) if (comparePositions(known.at, execution) === 0) course.look(known);
       if (isTrouble(execution)) rates.set(String(execution.executionId), probabilitiesOf(course.belief).flakyRate);
       if (execution.status !== 'skipped') cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
     }

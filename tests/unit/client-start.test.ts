@@ -38,6 +38,7 @@ test.each([
       'commander',
       'get-east-asian-width',
       'zod',
+      'zod/v4/core',
       'crypto',
       'fs',
       'fs/promises',
@@ -53,6 +54,7 @@ test.each([
       'commander',
       'get-east-asian-width',
       'zod',
+      'zod/v4/core',
       'child_process',
       'crypto',
       'fs',
@@ -64,7 +66,10 @@ test.each([
       'zlib',
     ],
   ],
-  ['commands/why.ts', ['commander', 'get-east-asian-width', 'zod', 'crypto', 'fs', 'path', 'timers/promises']],
+  [
+    'commands/why.ts',
+    ['commander', 'get-east-asian-width', 'zod', 'zod/v4/core', 'crypto', 'fs', 'path', 'timers/promises'],
+  ],
 ] as const)('%s loads what it always needs', (entry, loaded) => {
   expect(loadedBy(entry)).toEqual([...loaded].sort());
 });
