@@ -12,7 +12,7 @@ import { type NotHealthy, saidOf, type Verdicts } from './real-verdicts.ts';
 /** How far ahead a flaky test must show it again. */
 const AHEAD_MS = 28 * DAY_MS;
 /** A run with so many failures had trouble itself. */
-const SHARED_FAILURES = 10;
+export const SHARED_FAILURES = 10;
 /** Same as `HEALTH_RECENT_DAYS`: a test is as healthy as its worst identity that ran this lately. */
 const RECENT_MS = 14 * DAY_MS;
 

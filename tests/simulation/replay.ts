@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { FINGERPRINT_VERSION } from '../../src/domain/fingerprint.ts';
 import { closeOnSignals } from '../bench/folder.ts';
 import { describeCalibration, type Share } from './calibration.ts';
+import { firstFailures } from './first-failures.ts';
 import { type Groups, groupsOf } from './real-groups.ts';
 import { addQuietDays, type Day, firstDays, legsOf, type RealHistory, readRealHistory } from './real-history.ts';
 import { type RealScores, scoreReal } from './real-score.ts';
@@ -73,6 +74,12 @@ process.stdout.write(`\nof the tests that passed and failed on one commit in the
 
 if (calibration !== '')
   process.stdout.write(`\nhow often claims of the rules held, by their probability\n\n${calibration}`);
+
+process.stdout.write(
+  '\nfirst failures of a row, in the second half of the runs\n\n| | AUC | said broken | right |\n|---|---|---|---|\n',
+);
+for (const [name, { auc, broken }] of firstFailures(history))
+  process.stdout.write(`| ${name} | ${auc.toFixed(2)} | ${broken.of} | ${share(broken)} |\n`);
 
 const say = (who: string, { all, single }: Groups): void => {
   process.stdout.write(

@@ -6,10 +6,11 @@ import {
   type HealthLevels,
   isSurelyHealthy,
   newBelief,
+  probabilitiesOf,
   statusAfter,
   verdictOf,
 } from '../../src/domain/belief.ts';
-import { foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
+import { BROKEN_FAILS, foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
 import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
 import {
@@ -145,6 +146,17 @@ export class ServiceRules implements Rules {
 
   probability(identity: number): number {
     return verdictOf(this.beliefs.get(identity) ?? newBelief()).probability;
+  }
+
+  /** How likely its next run fails, if nothing else does. */
+  failsNext(identity: number): number {
+    const { flaky, flakyRate, broken } = probabilitiesOf(this.beliefs.get(identity) ?? newBelief());
+    return broken * BROKEN_FAILS + flaky * flakyRate;
+  }
+
+  /** Whether its last run was the first that failed since it passed. */
+  isFirstOfRow(identity: number): boolean {
+    return this.beliefs.get(identity)?.streak.length === 1;
   }
 
   isSurelyHealthy(identity: number): boolean {
