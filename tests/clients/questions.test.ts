@@ -21,7 +21,7 @@ const FLAKY_NAME = `shop.${FLAKY.name}`;
 test('why says how healthy a test is, how it failed, and whether it is quarantined', async () => {
   const { code, lines } = await ask(['why', FLAKY_NAME]);
   expect([code, lines[0]]).toEqual([0, `${FLAKY_NAME} is flaky on the default branch.`]);
-  expect(lines).toContain('  1 time: AssertionError: timed out');
+  expect(lines).toContain('  2 times: AssertionError: timed out');
   expect((await ask(['why', `shop.${QUARANTINED.name}`], 'bun')).lines).toContain('Quarantined on every branch: flaky');
   const unknown = await ask(['why', 'shop.*']);
   expect([unknown.code, unknown.stderr]).toEqual([
