@@ -76,6 +76,7 @@ test('name the first of the failures in a row by which a flaky test became broke
       { commit },
     );
   await insights.fixture.ingest(
+    run(passed(32), 'l'),
     run(failed(31, 'SocketError'), 'l0'),
     run(passed(30.5), 'l0'),
     run(failed(30, 'SocketError'), 'l1'),

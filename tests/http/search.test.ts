@@ -315,7 +315,7 @@ describe('metrics', () => {
         {
           health_status: 'broken',
           is_active: true,
-          health_confidence: 'medium',
+          health_confidence: 'high',
           health_probability: expect.any(Number),
           has_enough_runs: true,
           failed_executions_impact: 'medium',
@@ -364,8 +364,8 @@ describe('metrics', () => {
     expect(await found({ sort, health_status: ['flaky', 'broken'] })).toEqual(['broken', 'flaky']);
     expect(await found({ sort, health_status_exclude: 'broken' })).toEqual(['flaky', 'healthy']);
     expect(await found({ sort, health_status: 'broken', health_status_exclude: 'broken' })).toEqual([]);
-    expect(await found({ sort, health_confidence: 'medium' })).toEqual(['broken', 'healthy']);
-    expect(await found({ sort, health_confidence_exclude: 'medium' })).toEqual(['flaky']);
+    expect(await found({ sort, health_confidence: 'medium' })).toEqual(['healthy']);
+    expect(await found({ sort, health_confidence_exclude: 'medium' })).toEqual(['broken', 'flaky']);
     expect(await found({ sort, failed_executions_impact: ['low', 'high'] })).toEqual(['flaky']);
     expect(await found({ sort, failed_executions_impact_exclude: 'low' })).toEqual(['broken', 'healthy']);
     expect(await found({ sort, test_name_exclude: ['*l?ky', 'healthy'] })).toEqual(['broken']);
@@ -377,7 +377,7 @@ describe('metrics', () => {
   test('are orders, the greatest first', async () => {
     const orders = {
       health_status: ['broken', 'flaky', 'healthy'],
-      health_confidence: ['flaky', 'broken', 'healthy'],
+      health_confidence: ['broken', 'flaky', 'healthy'],
       failed_executions_impact: ['broken', 'flaky', 'healthy'],
       failed_executions_ratio: ['broken', 'flaky', 'healthy'],
       failed_executions_count: ['broken', 'flaky', 'healthy'],
