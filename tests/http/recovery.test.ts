@@ -48,7 +48,7 @@ describe('the recovery of a test', () => {
   test('that a commit broke in one leg, and another fixed, needs a few passes in that leg, and names the fix', async () => {
     const course = new Course('pays', [LINUX, WINDOWS]);
     await course.run('.'.repeat(60));
-    await course.run('FFF', [WINDOWS]);
+    await course.run('FFFFFF', [WINDOWS]);
     expect(await course.recovery()).toMatchObject({
       health_status: 'broken',
       confidence: 0.97,
