@@ -157,11 +157,19 @@ function describeFailures({ failures, failures_count }: Identity): string[] {
   const shown = failures.slice(-EXECUTIONS_SHOWN_MAX);
   return [
     `  what caused its failures${failures_count > shown.length ? ` (newest ${shown.length} of ${failures_count})` : ''}:`,
-    ...shown.flatMap(({ execution, cause, reason }) => [
+    ...shown.flatMap(({ execution, cause, reason, other_legs }) => [
       `    ${describe(execution)}`,
       `      ${CAUSES[cause]}${cause === 'run' && reason !== null ? `: ${reason}` : ''}`,
+      ...(other_legs ? [`      ${describeLegs(other_legs)}`] : []),
     ]),
   ];
+}
+
+function describeLegs({ passed, failed }: NonNullable<Identity['failures'][number]['other_legs']>): string {
+  const alsoFailed = failed === 0 ? 'in none' : failed === 1 ? 'in one' : 'in two or more';
+  return passed
+    ? `on this commit, it passed in other legs, and failed ${alsoFailed}`
+    : `on this commit, it failed ${alsoFailed} of its other legs, and passed in none`;
 }
 
 function describeContradictions({ contradictions, contradictions_count }: Identity): string[] {
