@@ -176,7 +176,7 @@ describe('beside a running service', () => {
     const found = await run(...explain);
     expect([found.code, found.err]).toEqual([0, '']);
     explained = found.out;
-    expect(explained).toContain('; its results are not enough to be sure');
+    expect(explained).toContain('broken with a probability of');
     expect(explained).toContain('run 7 attempt 1, commit c7');
     expect(await runOn(join(folder, 'elsewhere'), explain, told)).toEqual(found);
     expect(JSON.parse((await run(...explain, '--json')).out)).toMatchObject({ health_status: 'broken' });
