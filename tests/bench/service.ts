@@ -3,6 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { z } from 'zod';
+import { JUDGING_KINDS } from '../../src/domain/stale.ts';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { embeddedFolder } from '../../src/postgres/embedded-folder.ts';
 import { executionKinds } from '../../src/queue/kinds.ts';
@@ -104,6 +105,13 @@ export class BenchService {
   async untilNothingIsStale(): Promise<void> {
     const noted = 'select 1 from ci_insights.stale where noted_at is not null limit 1';
     while ((await this.rows(noted)).length > 0) await Bun.sleep(POLL_MS);
+  }
+
+  /** Returns when everything is judged that is evaluated, also what other legs and pull requests show. */
+  async untilJudged(): Promise<void> {
+    const noted = `select 1 from ci_insights.stale where noted_at is not null and kind in ('${JUDGING_KINDS.join("', '")}') limit 1`;
+    do await this.untilEvaluated();
+    while ((await this.rows(noted)).length > 0);
   }
 
   async #hasNoPendingBlock(): Promise<boolean> {

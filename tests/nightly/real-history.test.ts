@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { groupsOf } from '../simulation/real-groups.ts';
 import { firstDays, legsOf, readRealHistory } from '../simulation/real-history.ts';
 import { HistoryInService, withService } from '../simulation/real-service.ts';
-import { differencesOf, verdictsOf } from '../simulation/real-verdicts.ts';
+import { differencesOf, verdictsAskedTogether } from '../simulation/real-verdicts.ts';
 import { ServiceRules } from '../simulation/service-rules.ts';
 
 const FILE = resolve(import.meta.dir, '../../../shared/datasets/dask-distributed-2022-2024.tsv.gz');
@@ -20,7 +20,7 @@ if (!isThere) console.warn(`skipped: there is no ${FILE}`);
 test.skipIf(!isThere)('after each run and at the end of each day, the service says what the rules say', () =>
   withService(async (service) => {
     const history = firstDays(await readRealHistory(FILE), DAYS);
-    const rules = verdictsOf(history, new ServiceRules({ legs: legsOf(history) }));
+    const rules = verdictsAskedTogether(history, new ServiceRules({ legs: legsOf(history) }));
     const inService = new HistoryInService(service, history);
     const read = await inService.play();
     expect(differencesOf(history, read, rules)).toEqual([]);

@@ -13,7 +13,7 @@ import { otlpProtobuf } from '../support/otlp.ts';
 import type { Run } from './history.ts';
 import { countGroups, type Groups } from './real-groups.ts';
 import { type Day, daysOf, type RealHistory } from './real-history.ts';
-import type { NotHealthy, Verdicts } from './real-verdicts.ts';
+import { afterEach, type NotHealthy, untilAsked, type Verdicts } from './real-verdicts.ts';
 
 const PIPELINE = 'CI';
 const REPOSITORY = '/v1/ci/acme/repositories/history';
@@ -139,7 +139,7 @@ export class HistoryInService {
     await each([...runs.entries()], async ([i, run]) => {
       waiting.set(await this.#upload(run, sentBefore + i + 1), run);
     });
-    await this.service.untilEvaluated();
+    await this.service.untilJudged();
     for (let path: string | undefined = `${REPOSITORY}/uploads?per_page=100`; path && waiting.size > 0; ) {
       const { body, next } = await this.#read(path);
       for (const { id, status, ...counts } of uploadsPage.parse(body).uploads) {
@@ -243,38 +243,6 @@ function wrongIn({ checks, is_complete }: VerifyReportDocument): string[] {
 }
 
 const nameOf = (suite: string, test: string): string => `${suite}\0${test}`;
-
-/**
- * The runs from the first on that can be stored before verdicts are asked for again, and nothing that is said between them
- * is missed: until a test runs again that has ever failed. A test that has only passed is healthy.
- */
-function untilAsked(runs: readonly Run[], first: number, everFailed: Set<number>): Run[] {
-  const asked = new Set<number>();
-  const together: Run[] = [];
-  for (const run of runs.slice(first)) {
-    const identities = Array.from(run.identities);
-    if (identities.some((identity) => asked.has(identity))) break;
-    for (const identity of run.troubles.keys()) everFailed.add(identity);
-    for (const identity of identities) if (everFailed.has(identity)) asked.add(identity);
-    together.push(run);
-  }
-  return together;
-}
-
-/** The verdicts after each of these runs, from those after all. */
-function afterEach(runs: readonly Run[], notHealthy: NotHealthy): NotHealthy[] {
-  const ranLater = new Set<number>();
-  const after = runs.toReversed().map(({ identities }) => {
-    const said = new Map<number, Health>();
-    for (const identity of Array.from(identities)) {
-      const health = notHealthy.get(identity);
-      if (health && !ranLater.has(identity)) said.set(identity, health);
-      ranLater.add(identity);
-    }
-    return said;
-  });
-  return after.reverse();
-}
 
 /** A few at a time. */
 async function each<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {

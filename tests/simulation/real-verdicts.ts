@@ -1,7 +1,7 @@
 /** Verdicts on the tests of a real history, by rules or by a service: after each run, and at the end of each day. */
 import type { Health } from '../../src/domain/status.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import type { Rules } from './history.ts';
+import type { Rules, Run } from './history.ts';
 import { daysOf, type RealHistory } from './real-history.ts';
 
 /** By identity; those that are left out are healthy. */
@@ -62,6 +62,66 @@ export function verdictsOf(history: RealHistory, rules: Rules): Verdicts {
     );
   }
   return verdicts;
+}
+
+/**
+ * What the rules say when they are asked as seldom as a service is ({@link untilAsked}): meanwhile, the legs of a test have shown
+ * something about each other.
+ */
+export function verdictsAskedTogether(history: RealHistory, rules: Rules): Verdicts {
+  const verdicts: Verdicts = { name: rules.name, afterRun: [], atEndOfDay: new Map() };
+  const notHealthyOf = (identities: Iterable<number>): NotHealthy =>
+    new Map(
+      [...identities].map((one) => [one, rules.health(one)] as const).filter(([, health]) => health !== 'healthy'),
+    );
+  const everFailed = new Set<number>();
+  for (const { day, runs } of daysOf(history)) {
+    for (let next = 0; next < runs.length; ) {
+      const together = untilAsked(runs, next, everFailed);
+      for (const run of together) {
+        rules.takeIn(run);
+        rules.settle(run.at);
+      }
+      const ran = new Set(together.flatMap(({ identities }) => Array.from(identities)));
+      verdicts.afterRun.push(...afterEach(together, notHealthyOf(ran)));
+      next += together.length;
+    }
+    rules.settle((day + 1) * DAY_MS);
+    verdicts.atEndOfDay.set(day, notHealthyOf(history.identities.keys()));
+  }
+  return verdicts;
+}
+
+/**
+ * The runs from the first on that can be stored before verdicts are asked for again, and nothing that is said between them
+ * is missed: until a test runs again that has ever failed. A test that has only passed is healthy.
+ */
+export function untilAsked(runs: readonly Run[], first: number, everFailed: Set<number>): Run[] {
+  const asked = new Set<number>();
+  const together: Run[] = [];
+  for (const run of runs.slice(first)) {
+    const identities = Array.from(run.identities);
+    if (identities.some((identity) => asked.has(identity))) break;
+    for (const identity of run.troubles.keys()) everFailed.add(identity);
+    for (const identity of identities) if (everFailed.has(identity)) asked.add(identity);
+    together.push(run);
+  }
+  return together;
+}
+
+/** The verdicts after each of these runs, from those after all. */
+export function afterEach(runs: readonly Run[], notHealthy: NotHealthy): NotHealthy[] {
+  const ranLater = new Set<number>();
+  const after = runs.toReversed().map(({ identities }) => {
+    const said = new Map<number, Health>();
+    for (const identity of Array.from(identities)) {
+      const health = notHealthy.get(identity);
+      if (health && !ranLater.has(identity)) said.set(identity, health);
+      ranLater.add(identity);
+    }
+    return said;
+  });
+  return after.reverse();
 }
 
 /** Where two differ, in words. */

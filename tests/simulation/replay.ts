@@ -14,7 +14,7 @@ import { type Groups, groupsOf } from './real-groups.ts';
 import { addQuietDays, type Day, firstDays, legsOf, type RealHistory, readRealHistory } from './real-history.ts';
 import { type RealScores, scoreReal } from './real-score.ts';
 import { HistoryInService, withService } from './real-service.ts';
-import { differencesOf, isoDay, type Verdicts, verdictsOf } from './real-verdicts.ts';
+import { differencesOf, isoDay, type Verdicts, verdictsAskedTogether, verdictsOf } from './real-verdicts.ts';
 import { ServiceRules } from './service-rules.ts';
 import { CURVE, RULES } from './trials.ts';
 
@@ -125,7 +125,7 @@ function compare({ verdicts, wrong }: Served): void {
   const differences = differencesOf(
     history,
     verdicts,
-    verdictsOf(history, new ServiceRules({ legs: legsOf(history) })),
+    verdictsAskedTogether(history, new ServiceRules({ legs: legsOf(history) })),
   );
   const asked = `after each of ${history.runs.length} runs and at the end of each of ${verdicts.atEndOfDay.size} days`;
   process.stdout.write(`\n${asked}, the service differs from the rules in ${differences.length} verdicts\n`);
