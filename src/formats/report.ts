@@ -249,7 +249,8 @@ export class Report {
     return {
       name,
       status,
-      durationSeconds,
+      // A sum of durations may be more than a number holds; JSON has no infinity.
+      durationSeconds: Math.min(durationSeconds, Number.MAX_VALUE),
       finishedAtMs,
       filepath,
       function: kept.function,
