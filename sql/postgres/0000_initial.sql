@@ -316,7 +316,7 @@ CREATE TABLE "ci_insights"."clues" (
 	"failed_ms" bigint NOT NULL,
 	"failed_execution_id" text NOT NULL,
 	"failed_run" text NOT NULL,
-	"shown" text NOT NULL,
+	"other_legs" text NOT NULL,
 	CONSTRAINT "clues_repository_id_test_id_pipeline_name_job_name_axes_commit_sha_at_ms_failed_execution_id_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes","commit_sha","at_ms","failed_execution_id")
 );
 --> statement-breakpoint

@@ -5,7 +5,7 @@
 import type { PolicyJudge, Step } from './backtest.ts';
 import { type Belief, newBelief } from './belief.ts';
 import { BeliefCourse } from './belief-course.ts';
-import { type Clue, isElsewhere } from './clues.ts';
+import { type Clue, isOfOtherLegs } from './clues.ts';
 import { comparePositions, isTrouble, type JudgedExecution } from './execution.ts';
 import { type RunMeaning, troubleFor } from './judge-runs.ts';
 import { HEALTH_RECENT_DAYS } from './judgement-constants.ts';
@@ -26,13 +26,13 @@ export interface RulesEvidence<E extends JudgedExecution> {
   fingerprints: ReadonlyMap<bigint, string>;
   /** The meaning of the run in which an execution went wrong. */
   meaningOf(execution: E): RunMeaning | undefined;
-  /** What commits show about an identity, in order. */
+  /** The clues about an identity, in order. */
   cluesOf(leg: Leg): readonly JudgedClue[];
 }
 
 export interface JudgedClue {
   clue: Clue;
-  /** Of a contradiction: the meaning of the run of its failure. */
+  /** The meaning of the run of its failure, if it is a contradiction. */
   meaning: RunMeaning | undefined;
 }
 
@@ -79,7 +79,7 @@ interface Identity<E extends JudgedExecution> extends Leg {
   newestAt: number;
 }
 
-/** One identity, followed in order; with what commits showed of it up to each of its executions. */
+/** One identity, followed in order; with the clues about it up to each of its executions. */
 export class RulesCourse<E extends JudgedExecution> {
   readonly #course = new BeliefCourse({ belief: newBelief(), at: null });
   readonly #clues: readonly JudgedClue[];
@@ -105,7 +105,7 @@ export class RulesCourse<E extends JudgedExecution> {
     this.#look((order) => order < 0, execution);
     const meaning = isTrouble(execution) ? this.evidence.meaningOf(execution) : undefined;
     course.add(execution, meaning && troubleFor(course.belief, meaning));
-    // What was known elsewhere when it failed.
+    // Other legs that had run by then belong to the failure.
     this.#look((order) => order === 0, execution);
   }
 
@@ -114,7 +114,7 @@ export class RulesCourse<E extends JudgedExecution> {
     for (let one = this.#clues[this.#next]; one; one = this.#clues[++this.#next]) {
       const { clue, meaning } = one;
       if (!isDue(comparePositions(clue.at, execution))) return;
-      if (isElsewhere(clue)) course.look(clue);
+      if (isOfOtherLegs(clue)) course.seeOtherLegs(clue);
       else if (meaning) course.contradict(clue, troubleFor(course.belief, meaning));
     }
   }

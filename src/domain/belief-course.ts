@@ -6,12 +6,12 @@ import {
   causeOf,
   foldBelief,
   foldContradiction,
-  foldElsewhere,
+  foldOtherLegs,
   type WeighedExecution,
 } from './belief-fold.ts';
 import type { Contradiction } from './contradictions.ts';
-import type { Elsewhere } from './elsewhere.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position } from './execution.ts';
+import type { OtherLegsClue } from './other-legs.ts';
 import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
 import type { Health } from './status.ts';
 
@@ -104,10 +104,10 @@ export class BeliefCourse {
     this.#moveTo(foldContradiction(this.belief, failure, trouble, at.finishedAt), at, failure, true);
   }
 
-  /** Takes in what other legs show about the last failure. */
-  look(shown: Elsewhere): void {
+  /** Takes in a clue of other legs about the last failure. */
+  seeOtherLegs(shown: OtherLegsClue): void {
     const before = this.belief;
-    this.#moveTo(foldElsewhere(before, shown), shown.at, undefined);
+    this.#moveTo(foldOtherLegs(before, shown), shown.at, undefined);
     const { status, evidence } = this.belief;
     const { executionId } = shown.failure;
     if (before.status !== 'broken' || status === 'broken' || evidence.some((one) => one.executionId === executionId))
@@ -137,7 +137,7 @@ export class BeliefCourse {
     }
   }
 
-  /** What other legs have shown by a failure belongs to it: both are one change, or none. */
+  /** Other legs that had run by a failure belong to it: both are one change, or none. */
   #noteChange(change: BeliefChange): void {
     const last = this.changes.at(-1);
     const isOne = last !== undefined && comparePositions(last.at, change.at) === 0;

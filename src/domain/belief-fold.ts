@@ -19,9 +19,9 @@ import {
   weightsOf,
 } from './belief.ts';
 import { BROKEN, FLAKY_RATES, flakyOf, normalised, RATE_SHARES, rateOf, ratesBefore, sum } from './belief-weights.ts';
-import { breakFactor, type Elsewhere } from './elsewhere.ts';
-import { RARE_TROUBLE, type RunTrouble } from './run-trouble.ts';
-import { DAY_MS, HOUR_MS } from './time.ts';
+import { breakFactor, type OtherLegsClue } from './other-legs.ts';
+import { RARE_TROUBLE, type RunTrouble, TROUBLE_LASTS_MS } from './run-trouble.ts';
+import { DAY_MS } from './time.ts';
 
 /** A broken test fails, but a pass now and then proves no fix (matrix legs, a name that two tests share). */
 export const BROKEN_FAILS = 0.997;
@@ -32,8 +32,6 @@ const BROKEN_CONTRADICTED = 0.05;
 const OUTSIDE_SHARE = 4 / 7;
 /** How likely a commit ends a break, and how likely something else does. */
 export const CHANCE_OF_FIX = { byCommit: 0.1, fromOutside: 0.004 } as const;
-/** How long trouble of the infrastructure lasts: the next run of the test meets it again with exp(−time ÷ this). */
-const TROUBLE_LASTS_MS = 5 * HOUR_MS;
 
 const COMMITS_KEPT = 4;
 const COMMITS_KEPT_MS = 14 * DAY_MS;
@@ -106,7 +104,7 @@ export function foldContradiction(belief: Belief, failure: WeighedPlace, trouble
 }
 
 /** The belief after another leg showed something about the last failure, if that is the first of a row. */
-export function foldElsewhere(belief: Belief, shown: Elsewhere): Belief {
+export function foldOtherLegs(belief: Belief, shown: OtherLegsClue): Belief {
   const [first, ...later] = belief.streak;
   if (first?.executionId !== shown.failure.executionId || later.length > 0) return belief;
   const weights = [...belief.weights];
@@ -163,7 +161,7 @@ function afterPass(belief: Belief, execution: WeighedExecution): Belief {
   return withStatus(ended({ ...belief, ...weighedAsOf(now), weights: normalised(normal), fixedShare, commit }));
 }
 
-/** What is kept of the time at which something was weighed. */
+/** The fields of a belief that was weighed at that time. */
 const weighedAsOf = (now: number): Pick<Belief, 'passes' | 'weighedAt' | 'seenAt'> => ({
   passes: 0,
   weighedAt: now,

@@ -109,7 +109,7 @@ export interface Probabilities {
  * @param mayChange whether it may have come to fail at another rate meanwhile, if it is flaky.
  */
 export function weightsOf({ weights, passes, weighedAt, seenAt }: Belief, mayChange = true): readonly number[] {
-  // Of a test that has only passed, no one knows when it first did.
+  // No one knows when a test that has only passed first did.
   const lasted = weighedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, seenAt - weighedAt);
   return afterPasses(weights, { count: passes, lasted, mayChange });
 }
@@ -162,7 +162,7 @@ export function verdictOf(belief: Belief): Verdict {
 }
 
 interface Sureness {
-  /** Of this belief, where they are known already. */
+  /** The probabilities of this belief, where they are known already. */
   probabilities?: Pick<Probabilities, 'healthy'>;
   /** How likely the test must be healthy. */
   confidence?: number;

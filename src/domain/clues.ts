@@ -1,12 +1,13 @@
 /**
- * Clues: what commits show about an identity besides its own executions on the default branch. A commit of a pull request
- * contradicts itself about it, or other legs of the test ran on the commit on which it failed.
+ * Clues: what commits show about an identity besides its own executions on the default branch. Either a commit of a pull
+ * request contradicts itself about it (contradictions.ts), or other legs of the test ran on the commit on which it failed
+ * (other-legs.ts).
  */
 import type { Contradiction } from './contradictions.ts';
-import type { Elsewhere } from './elsewhere.ts';
+import type { OtherLegsClue } from './other-legs.ts';
 
 /** Each has a place among the executions of the identity, `at`, and a `failure` that it speaks of. */
-export type Clue = Contradiction | Elsewhere;
+export type Clue = Contradiction | OtherLegsClue;
 
-export const isElsewhere = <C extends Clue>(clue: C): clue is Extract<C, Elsewhere> => 'after' in clue;
+export const isOfOtherLegs = <C extends Clue>(clue: C): clue is Extract<C, OtherLegsClue> => 'after' in clue;
 export const isContradiction = <C extends Clue>(clue: C): clue is Extract<C, Contradiction> => 'run' in clue;

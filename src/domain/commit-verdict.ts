@@ -44,7 +44,7 @@ export function commitVerdict({
 }: FailedOnCommit): CommitVerdict {
   if (isQuarantined) return 'quarantined';
   const isNew = groups.length === 0 || groups.some(isNewGroup);
-  // What the default branch shows in the same way is its fault, whatever else fails in the run.
+  // A failure that the default branch shows in the same way is its fault, whatever else fails in the run.
   if (health === 'broken' && !isNew) return 'broken';
   if (isTroubled && hasPassedOnDefault) return 'infrastructure';
   if (isNew) return 'new';
@@ -72,9 +72,9 @@ export interface FailedRun {
 }
 
 /**
- * Whether a run off the default branch is troubled, from what failed in it alone. Only if nearly everything failed in it that is healthy on the default
- * branch: a change may well break a third of the tests, which on the default branch would be trouble. Other
- * runs may tell more (trouble-elsewhere.ts).
+ * Whether a run off the default branch is troubled, from what failed in it alone. Only if nearly everything failed in it that is
+ * healthy on the default branch: a change may well break a third of the tests, which on the default branch would be trouble.
+ * Other runs may tell more (trouble-elsewhere.ts).
  */
 export const isTroubledOffDefault = ({ passed, failedHealthy, healthyTests }: FailedRun): boolean =>
   healthyTests >= OUTAGE_TESTS_MIN && failedHealthy >= OUTAGE_SHARE_MIN * (failedHealthy + passed);

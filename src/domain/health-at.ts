@@ -43,9 +43,6 @@ export function episodeAt(steps: readonly HealthStep[], moment: number, now: Hea
   };
 }
 
-export const healthAt = (steps: readonly HealthStep[], moment: number, now: Health): Health =>
-  episodeAt(steps, moment, now).health;
-
 /** The one that {@link worstHealth} names; null without any. */
 export function worstEpisode(episodes: readonly Episode[]): Episode | null {
   const worst = worstHealth(episodes.map(({ health }) => health));

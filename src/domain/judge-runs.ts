@@ -12,7 +12,7 @@
  */
 import { type Belief, keepsFailing } from './belief.ts';
 import { BeliefCourse } from './belief-course.ts';
-import { type Clue, isElsewhere } from './clues.ts';
+import { type Clue, isOfOtherLegs } from './clues.ts';
 import { comparePositions, isTrouble, type JudgedExecution, type Position, runKeyOf } from './execution.ts';
 import { PastRuns, type StartedRun, type UsualHours } from './run-surroundings.ts';
 import { type MetRun, type RunTrouble, runTroubleOf, type Surroundings } from './run-trouble.ts';
@@ -58,7 +58,7 @@ interface FailedCount {
 
 export const noneFailed = (): FailedCount => ({ unexpected: 0, expected: 0, again: { unexpected: 0, expected: 0 } });
 
-/** What an identity was before a run in which it went wrong. */
+/** The state of an identity before a run in which it went wrong. */
 export interface FailedMember {
   wasHealthy: boolean;
   keepsFailing: boolean;
@@ -170,7 +170,7 @@ function judgeRun(
   return { ...run, unexpected, meaning, members };
 }
 
-/** What an identity with this belief is before a run. */
+/** The state of an identity with this belief before a run. */
 export const memberOf = (belief: Belief, { startedAt }: Pick<RunToJudge, 'startedAt'>): FailedMember => ({
   wasHealthy: belief.status === 'healthy',
   keepsFailing: keepsFailing(belief, startedAt, HOUR_MS),
@@ -227,7 +227,7 @@ function eventsOf(identities: ReadonlyMap<string, IdentityToJudge>): Event[] {
 function addTo(course: BeliefCourse, event: Event, known: KnownRuns): void {
   if ('clue' in event) {
     const { clue } = event;
-    if (isElsewhere(clue)) course.look(clue);
+    if (isOfOtherLegs(clue)) course.seeOtherLegs(clue);
     else course.contradict(clue, troubleIn(runNameOf(event.place, clue.run), course, known));
     return;
   }

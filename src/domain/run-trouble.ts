@@ -55,6 +55,8 @@ const RUNS_BEFORE = { runs: 50, troubled: 4 };
  * and the runs of other jobs show it.
  */
 const RUNS_BEFORE_ALONE = { runs: 3, troubled: 0.02 };
+/** How long trouble of the infrastructure lasts: the next run of a test meets it again with exp(−time ÷ this). */
+export const TROUBLE_LASTS_MS = 5 * HOUR_MS;
 /** How much of the trouble of such a test lasts. The rest meets it by chance, so that it may pass at once. */
 const LASTING = 0.75;
 /** The least part of a run that trouble hits. */
@@ -154,9 +156,6 @@ const OTHER_FAILS = 4;
 
 const togetherIn = ({ unexpected, again }: MetRun): number => unexpected + (again?.expected ?? 0);
 
-/** How long outages of much of a run last. */
-const OUTAGE_LASTS_MS = 5 * HOUR_MS;
-
 /**
  * If just the tests fail that failed before, and the others pass, a change broke them: trouble that meets tests by chance
  * meets others each time, and an outage of everything leaves none. If it meets other CI jobs, it is trouble, unless as many
@@ -173,7 +172,7 @@ function brokenAfter(run: MetRun, { shared }: Surroundings): number {
     ({ place, executions, unexpected }) => place !== run.place && unexpected >= (share / 4) * executions,
   );
   if (elsewhere.length === 0) return HOUR_MS;
-  return elsewhere.every(({ unexpected }) => Math.abs(unexpected - failed) <= 1 + failed / 30) ? OUTAGE_LASTS_MS : 0;
+  return elsewhere.every(({ unexpected }) => Math.abs(unexpected - failed) <= 1 + failed / 30) ? TROUBLE_LASTS_MS : 0;
 }
 
 /**

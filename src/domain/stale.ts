@@ -1,7 +1,7 @@
 /**
  * Kinds of work that a pass of the evaluation leaves to be refreshed, in that order: each may follow from those before it.
  *
- * - `evidence`: what commits off the default branch contradict;
+ * - `evidence`: the clues of commits;
  * - `judgements`: what runs mean and what is believed since a moment;
  * - `beginnings`: the exceptions with which tests became flaky or broken;
  * - `quarantines`: which tests are quarantined automatically, and which have recovered;

@@ -11,36 +11,36 @@ export interface AskedFailure {
   testId: string;
   /** Failure groups, which are those of this test alone. */
   groups: readonly string[];
-  /** What its failures may share with those of other tests: exception type and message, without what differs by run. */
+  /** Exception type and message of its failures, without what differs by run: other tests may share them. */
   messages: readonly string[];
   /** In another attempt of the same leg on the same commit. */
   hasPassedAgain: boolean;
 }
 
-/** The origin of runs of the default branch. */
-export const DEFAULT_BRANCH_ORIGIN = 'default branch';
+/** Runs of the default branch count as one change. */
+export const DEFAULT_BRANCH_CHANGE = 'default branch';
 
 /**
- * What failed on other commits at the time. An origin is a change, or the default branch: pull requests of one author, or built
- * on one another, are one origin, and that of the asked run is left out.
+ * The failures on other commits at the time, by change: pull requests of one author, or built on one another, are one change,
+ * and so is the default branch (changes.ts). The change of the asked run is left out.
  */
 export interface Elsewhere {
-  /** Those that ran at all. */
-  origins: Window;
+  /** All that ran. */
+  changes: NearAndFar;
   /** By failure group: those that had it. */
-  groups: ReadonlyMap<string, Window>;
-  /** By message: the origins that had it within {@link NEARBY_MS} in tests healthy on the default branch, and these tests. */
-  messages: ReadonlyMap<string, { origins: ReadonlySet<string>; tests: ReadonlySet<string> }>;
+  groups: ReadonlyMap<string, NearAndFar>;
+  /** By message: the changes that had it within {@link NEARBY_MS} in tests healthy on the default branch, and these tests. */
+  messages: ReadonlyMap<string, { changes: ReadonlySet<string>; tests: ReadonlySet<string> }>;
 }
 
-/** Origins within {@link NEARBY_MS}, and within {@link SAME_FAILURE_MS}. */
-export interface Window {
+/** Changes within {@link NEARBY_MS}, and within {@link SAME_FAILURE_MS}. */
+export interface NearAndFar {
   near: ReadonlySet<string>;
   far: ReadonlySet<string>;
 }
 
-const NO_ONE: Window = { near: new Set(), far: new Set() };
-export const NOTHING_ELSEWHERE: Elsewhere = { origins: NO_ONE, groups: new Map(), messages: new Map() };
+const NO_ONE: NearAndFar = { near: new Set(), far: new Set() };
+export const NOTHING_ELSEWHERE: Elsewhere = { changes: NO_ONE, groups: new Map(), messages: new Map() };
 
 /**
  * - `run`: nearly everything failed in its run.
@@ -50,7 +50,7 @@ export const NOTHING_ELSEWHERE: Elsewhere = { origins: NO_ONE, groups: new Map()
  */
 export const TROUBLE_SIGNS = ['run', 'same_failures', 'same_message', 'rerun'] as const;
 
-/** What shows that trouble explains a failure. */
+/** The sign that trouble explains a failure. */
 export interface Trouble {
   sign: (typeof TROUBLE_SIGNS)[number];
   /** Other changes that show it. */
@@ -63,7 +63,7 @@ export const NEARBY_MS = HOUR_MS;
 /** And the same tests with the same message: a runner may be bad all day, and hits each test rarely. */
 export const SAME_FAILURE_MS = 12 * HOUR_MS;
 /** One may have copied the fault of the other; two are independent witnesses. */
-const ORIGINS_MIN = 2;
+const CHANGES_MIN = 2;
 /**
  * Trouble hits this part of those that run meanwhile. A fault that a few copied from each other, unknown to the service, does not.
  */
@@ -74,7 +74,7 @@ const TEST_SHARE_MIN = 0.15;
 /** So many tests must fail like that: what fails alone on many pull requests is more likely a fault that many make. */
 const TOGETHER_MIN = 5;
 /** A message that other tests show may be one that any fault gives, such as `expected true`: that asks for more witnesses. */
-const MESSAGE_ORIGINS_MIN = 3;
+const MESSAGE_CHANGES_MIN = 3;
 const MESSAGE_SHARE_MIN = 0.25;
 /**
  * Nearly all that failed passes when the job runs again: trouble is over at once, while of the tests that a change made
@@ -83,16 +83,16 @@ const MESSAGE_SHARE_MIN = 0.25;
 const PASSED_AGAIN_SHARE_MIN = 0.9;
 const PASSED_AGAIN_MIN = 10;
 
-/** What explains failures of a run, by test. */
+/** The trouble that explains failures of a run, by test. */
 export function troublesOf(failures: readonly AskedFailure[], elsewhere: Elsewhere): Map<string, Trouble> {
   const found = new Map<string, Trouble>();
   for (const { testId, messages } of failures) {
     const seen = messages.map((message) => elsewhere.messages.get(message));
     if (seen.length > 0 && seen.every((one) => isSign(one, elsewhere)))
-      found.set(testId, shownBy('same_message', common(seen.map((one) => one?.origins ?? NO_ONE.near))));
+      found.set(testId, shownBy('same_message', common(seen.map((one) => one?.changes ?? NO_ONE.near))));
   }
-  for (const [testId, origins] of sameFailures(failures, elsewhere))
-    found.set(testId, shownBy('same_failures', origins));
+  for (const [testId, changes] of sameFailures(failures, elsewhere))
+    found.set(testId, shownBy('same_failures', changes));
   const again = failures.filter(({ hasPassedAgain }) => hasPassedAgain);
   const isTelling = again.length >= PASSED_AGAIN_SHARE_MIN * failures.length;
   if (isTelling && (again.length >= PASSED_AGAIN_MIN || found.size > 0))
@@ -100,17 +100,17 @@ export function troublesOf(failures: readonly AskedFailure[], elsewhere: Elsewhe
   return found;
 }
 
-/** The origins that had the same failures, by test. */
+/** The changes that had the same failures, by test. */
 function sameFailures(
   failures: readonly AskedFailure[],
-  { origins, groups }: Elsewhere,
+  { changes, groups }: Elsewhere,
 ): Map<string, ReadonlySet<string>> {
   const same = new Map<string, ReadonlySet<string>>();
   const shared = { near: new Map<string, number>(), far: new Map<string, number>() };
   for (const { testId, groups: own } of failures) {
     const seen = own.map((group) => groups.get(group) ?? NO_ONE);
     const witnesses = common(seen.map(({ far }) => far));
-    if (witnesses.size < ORIGINS_MIN) continue;
+    if (witnesses.size < CHANGES_MIN) continue;
     same.set(testId, witnesses);
     for (const one of witnesses) shared.far.set(one, (shared.far.get(one) ?? 0) + 1);
     for (const one of common(seen.map(({ near }) => near))) shared.near.set(one, (shared.near.get(one) ?? 0) + 1);
@@ -122,27 +122,27 @@ function sameFailures(
       .toArray().length;
   const far = hit(shared.far);
   const isTrouble =
-    hit(shared.near) >= Math.max(ORIGINS_MIN, NEAR_SHARE_MIN * origins.near.size) ||
-    far >= Math.max(ORIGINS_MIN, FAR_SHARE_MIN * origins.far.size);
+    hit(shared.near) >= Math.max(CHANGES_MIN, NEAR_SHARE_MIN * changes.near.size) ||
+    far >= Math.max(CHANGES_MIN, FAR_SHARE_MIN * changes.far.size);
   if (!isTrouble) return new Map();
   const ofTrouble = [...same].filter(([, witnesses]) => witnesses.size >= TEST_SHARE_MIN * far);
   return new Map(ofTrouble.length >= TOGETHER_MIN ? ofTrouble : []);
 }
 
 const isSign = (
-  seen: { origins: ReadonlySet<string>; tests: ReadonlySet<string> } | undefined,
-  { origins }: Elsewhere,
+  seen: { changes: ReadonlySet<string>; tests: ReadonlySet<string> } | undefined,
+  { changes }: Elsewhere,
 ): boolean =>
   seen !== undefined &&
   seen.tests.size >= TOGETHER_MIN &&
-  seen.origins.size >= Math.max(MESSAGE_ORIGINS_MIN, MESSAGE_SHARE_MIN * origins.near.size);
+  seen.changes.size >= Math.max(MESSAGE_CHANGES_MIN, MESSAGE_SHARE_MIN * changes.near.size);
 
 /** A test may have failed in several ways: others must have seen each. */
 const common = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> =>
   sets.length === 0 ? NO_ONE.far : sets.reduce((one, other) => one.intersection(other));
 
-const shownBy = (sign: Trouble['sign'], origins: ReadonlySet<string>): Trouble => ({
+const shownBy = (sign: Trouble['sign'], changes: ReadonlySet<string>): Trouble => ({
   sign,
-  changes: origins.size - (origins.has(DEFAULT_BRANCH_ORIGIN) ? 1 : 0),
-  isOnDefaultBranch: origins.has(DEFAULT_BRANCH_ORIGIN),
+  changes: changes.size - (changes.has(DEFAULT_BRANCH_CHANGE) ? 1 : 0),
+  isOnDefaultBranch: changes.has(DEFAULT_BRANCH_CHANGE),
 });

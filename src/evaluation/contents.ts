@@ -56,12 +56,11 @@ export interface PullCommit {
   retried: Set<string>;
 }
 
-/** Failures on a commit of the default branch. */
-export interface MainCommit {
-  /** When the newest finished, in milliseconds since the epoch; undefined if nothing failed. */
-  failedAt: number | undefined;
-  /** The tests that failed. */
-  failed: Set<string>;
+/** The failures on a commit of the default branch. */
+export interface FailuresOnDefault {
+  /** When the newest finished, in milliseconds since the epoch. */
+  failedAt: number;
+  testIds: Set<string>;
 }
 
 /** The contents of some parts, of one repository. */
@@ -78,8 +77,8 @@ export class Contents {
   readonly commits = new Map<string, boolean>();
   /** By commit, off the default branch. Without those that are unknown. */
   readonly pulls = new Map<string, PullCommit>();
-  /** By commit, on the default branch: when something failed on it. Without those that are unknown. */
-  readonly mains = new Map<string, MainCommit>();
+  /** By commit, on the default branch, if something failed on it. Without those that are unknown. */
+  readonly failedOnDefault = new Map<string, FailuresOnDefault>();
   /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
   newestAt = 0;
   /** On any branch. */
@@ -103,17 +102,20 @@ export class Contents {
     this.names.add(line.run_id);
     for (const id of line.e_test_id) this.names.add(id);
     if (line.on_default) {
-      if (commit !== '') this.#addMain(line);
+      if (commit !== '') this.#addFailuresOnDefault(line);
       this.#addExecutions(line);
     } else if (commit !== '') this.#addPull(line);
   }
 
-  #addMain(line: Line): void {
-    const commit = entryOf(this.mains, line.commit_sha, () => ({ failedAt: undefined, failed: new Set<string>() }));
+  #addFailuresOnDefault(line: Line): void {
     for (const [i, status] of line.e_status.entries()) {
       if (status !== 'failed') continue;
-      commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
-      commit.failed.add(at(line.e_test_id, i));
+      const commit = entryOf(this.failedOnDefault, line.commit_sha, () => ({
+        failedAt: 0,
+        testIds: new Set<string>(),
+      }));
+      commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt);
+      commit.testIds.add(at(line.e_test_id, i));
     }
   }
 

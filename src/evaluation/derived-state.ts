@@ -51,7 +51,7 @@ export interface DeriveOptions {
   runs: KnownRuns;
   /** Baselines of the test: where its identities start. */
   baselines: readonly Baseline[];
-  /** On commits off the default branch, by `identityKey`. */
+  /** By `identityKey`. */
   clues: ReadonlyMap<string, readonly Clue[]>;
 }
 

@@ -16,9 +16,9 @@ import {
   contradictionsOf,
   pullRequestRunKeyOf,
 } from '../domain/contradictions.ts';
-import { elsewhereOf } from '../domain/elsewhere.ts';
 import { attemptOf, isTrouble } from '../domain/execution.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
+import { otherLegsClues } from '../domain/other-legs.ts';
 import { monthOf } from '../domain/retention.ts';
 import { identityIn, identityKey, identityOf, legKey } from '../domain/test-identity.ts';
 import type { FailedCommit, IdentifiedClue } from '../postgres/clues.ts';
@@ -61,7 +61,7 @@ interface PullDeps {
 }
 
 /** The evidence that commits give. */
-export interface PullEvidence {
+export interface CommitEvidence {
   clues: IdentifiedClue[];
   /** The runs off the default branch that contradictions name. */
   runs: PullRun[];
@@ -75,7 +75,7 @@ export interface PullEvidence {
 export async function readAllEvidence(
   stores: PullDeps,
   edge: number,
-): Promise<PullEvidence & { failed: FailedCommit[] }> {
+): Promise<CommitEvidence & { failed: FailedCommit[] }> {
   const params = { repository_id: stores.repositoryId, since_ms: Math.max(0, edge) };
   const failed = await stores.clickhouse.select(allFailed, params);
   const tests = new Map(failed.flatMap((row) => (row.is_repeated ? [[row.commit_sha, new Set<string>()]] : [])));
@@ -98,41 +98,37 @@ export const nameOfFailedRun = (one: IdentifiedContradiction): string => runName
 export async function readEvidence(
   { clickhouse, repositoryId }: PullDeps,
   tests: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<PullEvidence> {
-  const evidence: PullEvidence = { clues: [], runs: [] };
+): Promise<CommitEvidence> {
+  const evidence: CommitEvidence = { clues: [], runs: [] };
   const all = [...tests.keys()];
   for (let from = 0; from < all.length; from += COMMITS_MAX) {
     const commits = all.slice(from, from + COMMITS_MAX);
     const names = commits.map((commit) => ({ repositoryId, commit }));
     const found = await readRuns(clickhouse, () => names);
-    for (const onDefault of [false, true]) {
-      const runs = new Map(
-        commits.map((commit) => [
-          commit,
-          (found.get(commitKey({ repositoryId, commit })) ?? []).filter((run) => run.on_default === onDefault),
-        ]),
-      );
-      const asked = [...runs].map(([commit, runsOn]) => ({
-        commit,
-        runsOn,
-        testIds: onDefault ? failedBesideOthers(runsOn) : suspectsIn(runsOn, tests.get(commit)),
-      }));
-      const executions = Map.groupBy(
-        await readExecutions({ clickhouse, repositoryId }, asked, onDefault),
-        ({ commit }) => commit,
-      );
-      const add = onDefault ? addElsewhere : addContradictions;
-      for (const [commit, runsOn] of runs) add(evidence, commit, runsOn, executions.get(commit) ?? []);
-    }
+    const runsOf = (commit: string, onDefault: boolean): CommitRun[] =>
+      (found.get(commitKey({ repositoryId, commit })) ?? []).filter((run) => run.on_default === onDefault);
+    const off = commits.map((commit) => {
+      const runsOn = runsOf(commit, false);
+      return { commit, runsOn, testIds: suspectsIn(runsOn, tests.get(commit)) };
+    });
+    const on = commits.map((commit) => {
+      const runsOn = tellingOfLegs(runsOf(commit, true));
+      return { commit, runsOn, testIds: failedBesideOthers(runsOn) };
+    });
+    const executionsOff = await readExecutions({ clickhouse, repositoryId }, off, false);
+    const executionsOn = await readExecutions({ clickhouse, repositoryId }, on, true);
+    for (const { commit, runsOn } of off) addContradictions(evidence, commit, runsOn, executionsOff.get(commit) ?? []);
+    for (const { commit, runsOn } of on) addOtherLegs(evidence, runsOn, executionsOn.get(commit) ?? []);
   }
   return evidence;
 }
 
+/** By commit, of the tests that are asked for. */
 async function readExecutions(
   { clickhouse, repositoryId }: PullDeps,
   asked: readonly { commit: string; runsOn: readonly CommitRun[]; testIds: ReadonlySet<string> }[],
   onDefault: boolean,
-): Promise<IdentifiedExecution[]> {
+): Promise<Map<string, IdentifiedExecution[]>> {
   const due = asked.filter(({ runsOn, testIds }) => runsOn.length > 0 && testIds.size > 0);
   const testIds = [...new Set(due.flatMap((one) => [...one.testIds]))];
   const bounds = {
@@ -146,7 +142,10 @@ async function readExecutions(
   for (let from = 0; from < testIds.length; from += TESTS_MAX)
     appendAll(read, await clickhouse.select(onCommits, { ...bounds, test_ids: testIds.slice(from, from + TESTS_MAX) }));
   const wanted = new Map(due.map((one) => [one.commit, one.testIds]));
-  return read.filter(({ commit, testId }) => wanted.get(commit)?.has(testId));
+  return Map.groupBy(
+    read.filter(({ commit, testId }) => wanted.get(commit)?.has(testId)),
+    ({ commit }) => commit,
+  );
 }
 
 /** The tests of which a commit may contradict itself: one attempt of a CI job says nothing about what only failed in it. */
@@ -160,6 +159,12 @@ function suspectsIn(runs: readonly CommitRun[], known: ReadonlySet<string> = new
   }
   return suspects;
 }
+
+/** The runs of a commit on the default branch, but for months with so many that they say little about one test. */
+const tellingOfLegs = (runs: readonly CommitRun[]): CommitRun[] =>
+  [...Map.groupBy(runs, (run) => monthOf(run.started_ms)).values()]
+    .filter((ofMonth) => ofMonth.length <= CONTRADICTED_RUNS_MAX)
+    .flat();
 
 /** The tests that failed on a commit of the default branch in one leg, while others ran. */
 function failedBesideOthers(runs: readonly CommitRun[]): Set<string> {
@@ -177,24 +182,26 @@ function addTo<T>(set: Set<T>, values: Iterable<T>): void {
 }
 
 /** Adds what the legs of a test show about each other on one commit of the default branch. */
-function addElsewhere(
-  evidence: PullEvidence,
-  _commit: string,
+function addOtherLegs(
+  { clues }: CommitEvidence,
   runs: readonly CommitRun[],
   executions: readonly IdentifiedExecution[],
 ): void {
-  const red = new Set(runs.filter(isTooRed).map((run) => nameOfRun({ ...placeOfRow(run), commit: '' })));
+  const nameOf = (run: CommitRun): string => nameOfRun({ ...placeOfRow(run), commit: '' });
+  const known = new Set(runs.map(nameOf));
+  const telling = new Set(runs.filter((run) => !isTooRed(run)).map(nameOf));
   const runOf = new Map(executions.map((one) => [String(one.executionId), runNameOfExecution(one)]));
-  for (const [testId, ofTest] of Map.groupBy(executions, (one) => one.testId))
-    for (const [leg, shown] of elsewhereOf(Map.groupBy(ofTest, legKey)))
-      for (const one of shown)
-        if (!red.has(runOf.get(one.failure.executionId) ?? ''))
-          evidence.clues.push({ ...identityIn(`${testId}\0${leg}`), ...one });
+  const inKnownRuns = executions.filter((one) => known.has(runNameOfExecution(one)));
+  for (const [testId, ofTest] of Map.groupBy(inKnownRuns, (one) => one.testId))
+    for (const [leg, found] of otherLegsClues(Map.groupBy(ofTest, legKey)))
+      for (const one of found)
+        if (telling.has(runOf.get(one.failure.executionId) ?? ''))
+          clues.push({ ...identityIn(`${testId}\0${leg}`), ...one });
 }
 
 /** Adds where one commit off the default branch contradicts itself. */
 function addContradictions(
-  evidence: PullEvidence,
+  evidence: CommitEvidence,
   commit: string,
   runs: readonly CommitRun[],
   executions: readonly IdentifiedExecution[],

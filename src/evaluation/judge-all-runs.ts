@@ -27,7 +27,7 @@ import {
   readPastRuns,
   type StoredRun,
 } from '../postgres/judged-runs.ts';
-import { type PullEvidence, placeOfRow } from './evidence.ts';
+import { type CommitEvidence, placeOfRow } from './evidence.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, type Span, TESTS_MAX } from './executions.ts';
 import { membersToStore, runNameOfExecution } from './run-under-judgement.ts';
 
@@ -84,7 +84,7 @@ export interface AllRunsOptions {
   /** The end of the newest month that has left: runs from before are taken as they are stored. */
   edge: number;
   /** Off the default branch, since the edge. */
-  evidence: PullEvidence;
+  evidence: CommitEvidence;
   executionsAtOnce?: number | undefined;
 }
 
@@ -154,7 +154,11 @@ export async function windowsOfTests(
 }
 
 /** Tests whose passes count, though they may have failed nowhere but on pull requests. */
-async function contradictedTests(tx: Executor, repositoryId: string, { clues, runs }: PullEvidence): Promise<string[]> {
+async function contradictedTests(
+  tx: Executor,
+  repositoryId: string,
+  { clues, runs }: CommitEvidence,
+): Promise<string[]> {
   const testIds = new Set(clues.filter(isContradiction).map(({ testId }) => testId));
   // A test that was not healthy when its last month left may be healthy again.
   const others = new Set(runs.flatMap(({ troubled }) => [...troubled])).difference(testIds);

@@ -6,7 +6,7 @@
 import type { Executor } from '../postgres/client.ts';
 import { failedAmong, noteFailedCommits, readCluesOn } from '../postgres/clues.ts';
 import { forgetCommitRecords } from '../postgres/commit-records.ts';
-import { testsWithLegs } from '../postgres/identities.ts';
+import { testsWithLegs } from '../postgres/job-legs.ts';
 import { noteStaleCommits, type StaleCommit } from '../postgres/stale.ts';
 import type { Contents } from './contents.ts';
 
@@ -19,17 +19,18 @@ export interface NotedCommits {
 export async function noteCommits(
   tx: Executor,
   repositoryId: string,
-  { commits, pulls, mains }: Contents,
+  { commits, pulls, failedOnDefault }: Contents,
 ): Promise<NotedCommits> {
   const names = [...commits.keys()];
   const recorded = new Set(await forgetCommitRecords(tx, repositoryId, names));
   const mayHaveClues = new Set(await failedAmong(tx, repositoryId, names));
   for (const { failure } of await readCluesOn(tx, repositoryId, names)) mayHaveClues.add(failure.commit);
-  const failed = [...pulls, ...mains].flatMap(([commit, { failedAt }]) =>
+  const failed = [...pulls, ...failedOnDefault].flatMap(([commit, { failedAt }]) =>
     failedAt === undefined ? [] : [{ commit, newestAt: failedAt }],
   );
   await noteFailedCommits(tx, repositoryId, newestOf(failed));
-  const withLegs = await testsWithLegs(tx, repositoryId, [...new Set(mains.values().flatMap((main) => main.failed))]);
+  const failedTests = new Set(failedOnDefault.values().flatMap(({ testIds }) => testIds));
+  const withLegs = await testsWithLegs(tx, repositoryId, [...failedTests]);
   const stale = names.flatMap((commit): StaleCommit[] => {
     const pull = pulls.get(commit);
     const retriedTests = pull?.retried ?? new Set<string>();
@@ -37,7 +38,7 @@ export async function noteCommits(
       mayHaveClues.has(commit) ||
       pull?.failedAt !== undefined ||
       retriedTests.size > 0 ||
-      !(mains.get(commit)?.failed.isDisjointFrom(withLegs) ?? true);
+      !(failedOnDefault.get(commit)?.testIds.isDisjointFrom(withLegs) ?? true);
     if (!isEvidenceStale && !commits.get(commit) && !recorded.has(commit)) return [];
     return [{ commit, isEvidenceStale, retriedTests }];
   });

@@ -1,6 +1,6 @@
 /** Reads the clues of commits again, and stores them in place of what was known. */
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { isElsewhere } from '../domain/clues.ts';
+import { isOfOtherLegs } from '../domain/clues.ts';
 import { identityKey } from '../domain/test-identity.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type IdentifiedClue, insertClues, readCluesOn, removeClues } from '../postgres/clues.ts';
@@ -13,7 +13,7 @@ import {
   writePullRuns,
 } from '../postgres/judged-runs.ts';
 import type { StaleCommit } from '../postgres/stale.ts';
-import { type PullEvidence, readEvidence } from './evidence.ts';
+import { type CommitEvidence, readEvidence } from './evidence.ts';
 
 /** Everything that changed with the evidence of some commits. */
 export interface MovedEvidence {
@@ -44,7 +44,7 @@ async function replace(
   { tx, repositoryId }: Stores,
   commits: readonly string[],
   known: readonly IdentifiedClue[],
-  found: PullEvidence,
+  found: CommitEvidence,
 ): Promise<MovedEvidence> {
   const [before, after] = [byText(known), byText(found.clues)];
   const removed = [...before].flatMap(([text, one]) => (after.has(text) ? [] : [one]));
@@ -87,7 +87,7 @@ function textOf(clue: IdentifiedClue): string {
     identityKey(clue),
     [at.finishedAt, at.runId, at.runAttempt, String(at.executionId)],
     [failure.executionId, failure.commit, failure.finishedAt],
-    isElsewhere(clue) ? [clue.before, clue.after] : clue.run,
+    isOfOtherLegs(clue) ? [clue.before, clue.after] : clue.run,
   ]);
 }
 

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { commitKey } from '../commits/commit-record.ts';
 import { concurrently } from '../concurrently.ts';
 import { appendAll } from '../domain/append.ts';
-import { isElsewhere } from '../domain/clues.ts';
+import { isOfOtherLegs } from '../domain/clues.ts';
 import { comparePositions } from '../domain/execution.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
 import { JUDGING_KINDS } from '../domain/stale.ts';
@@ -27,7 +27,7 @@ import { readTests } from '../postgres/tests.ts';
 import { REPOSITORIES_AT_ONCE, type TestsOfRepository, testsOnDefaultBranches } from './all-tests.ts';
 import { findBeginnings, type IdentifiedChange, recordsOf } from './beginnings.ts';
 import { deriveState, unjudgedRun } from './derived-state.ts';
-import { nameOfFailedRun, type PullEvidence, readAllEvidence } from './evidence.ts';
+import { type CommitEvidence, nameOfFailedRun, readAllEvidence } from './evidence.ts';
 import { conclusiveIn, readGroups, readHistory } from './history.ts';
 import { type AllRunsOptions, judgeAllRuns } from './judge-all-runs.ts';
 import type { Pending } from './pending.ts';
@@ -136,7 +136,7 @@ async function pullDifferences(
   { clickhouse, db }: Pick<JudgementDeps, 'clickhouse' | 'db'>,
   repositoryId: string,
   { edge, pending }: { edge: number; pending: ReadonlySet<string> },
-): Promise<{ differences: string[]; evidence: PullEvidence }> {
+): Promise<{ differences: string[]; evidence: CommitEvidence }> {
   const { failed, ...found } = await readAllEvidence({ clickhouse, repositoryId }, edge);
   const since = { from: edge, to: Number.MAX_SAFE_INTEGER };
   const stored = await onPostgres(() => readCluesBetween(db, repositoryId, since));
@@ -161,12 +161,16 @@ async function pullDifferences(
       ...failedCommits
         .filter((commit) => !known.has(commit) && !isPending(commit))
         .map((commit) => `commit ${commit} failed, but is not known to`),
-      ...[...after].flatMap(([text, one]) => (before.has(text) ? [] : described(one, 'has a clue, unknown,'))),
-      ...[...before].flatMap(([text, one]) => (after.has(text) ? [] : described(one, 'has no such clue'))),
+      ...[...after].flatMap(([text, one]) =>
+        before.has(text) ? [] : described(one, 'has a clue that is not stored,'),
+      ),
+      ...[...before].flatMap(([text, one]) =>
+        after.has(text) ? [] : described(one, 'does not have the clue that is stored,'),
+      ),
     ],
     evidence: {
       ...evidence,
-      clues: evidence.clues.filter((one) => isElsewhere(one) || named.has(nameOfFailedRun(one))),
+      clues: evidence.clues.filter((one) => isOfOtherLegs(one) || named.has(nameOfFailedRun(one))),
     },
   };
 }

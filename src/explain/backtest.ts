@@ -160,7 +160,7 @@ class History {
     return [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([id, name]) => ({ id, name }));
   }
 
-  /** What commits show about these tests: by `identityKey`, in order. */
+  /** The clues about these tests: by `identityKey`, in order. */
   async clues(testIds: string[]): Promise<Map<string, JudgedClue[]>> {
     const { db, repositoryId } = this;
     const found = await onPostgres(() => readClues(db, repositoryId, testIds));

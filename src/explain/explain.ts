@@ -2,40 +2,27 @@
  * Why a test's health is what it is, as of any moment: folds its retained executions as the evaluation does, with what the
  * evaluation has found their runs to mean, and notes what decided. Only reads.
  */
-import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { BeliefAt } from '../domain/belief.ts';
 import { newBelief, type Probabilities, probabilitiesOf, verdictOf } from '../domain/belief.ts';
 import { BeliefCourse, shownHealth } from '../domain/belief-course.ts';
 import { BROKEN_FAILS, type Cause } from '../domain/belief-fold.ts';
-import { isContradiction, isElsewhere } from '../domain/clues.ts';
-import type { Contradiction } from '../domain/contradictions.ts';
-import type { Elsewhere, Seen } from '../domain/elsewhere.ts';
 import { comparePositions, isTrouble } from '../domain/execution.ts';
 import { type HealthConfidence, healthConfidence } from '../domain/health-confidence.ts';
 import { troubleFor } from '../domain/judge-runs.ts';
+import type { OtherLegs, OtherLegsClue } from '../domain/other-legs.ts';
 import { type Pace, paceOf, passesUntilHealthy } from '../domain/passes-until-healthy.ts';
 import { type OwnFailure, type ProbableFix, probableFix } from '../domain/probable-fix.ts';
 import type { Health } from '../domain/status.ts';
 import { identityKey, identityOf } from '../domain/test-identity.ts';
 import { explainRun, type RunExplanation } from '../domain/troubled-run.ts';
-import { executionColumns, executionOf, type IdentifiedExecution } from '../evaluation/executions.ts';
 import { type IdentityState, recentIdentities } from '../evaluation/quarantines.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { type IdentifiedClue, readClues } from '../postgres/clues.ts';
-import { type MeaningfulRun, RunsOfExecutions } from './runs-of-executions.ts';
-
-/** An execution with what an explanation shows about it. */
-export interface ExplainedExecution extends IdentifiedExecution {
-  /** When it was received; milliseconds since the epoch, 0 if that was not recorded. */
-  receivedAt: number;
-  /** Empty if unknown. */
-  jobUrl: string;
-  /** 0: none. */
-  pullRequest: number;
-}
+import { type FoundContradiction, readCluesOfTest } from './clues-of-test.ts';
+import { type ExplainedExecution, explainedColumns, explainedOf } from './explained-execution.ts';
+import { RunsOfExecutions } from './runs-of-executions.ts';
 
 /**
  * The newest executions of a test that an explanation considers: 110 a day for 90 days. Judging so many takes 0.2 s, in
@@ -73,8 +60,8 @@ interface ExplainedFailure {
   /** Whether it counts as flaky. */
   isFlaky: boolean;
   run: RunExplanation;
-  /** What the test did in its other legs on the commit, of a failure that may begin a row; null if nothing is known. */
-  elsewhere: Seen | null;
+  /** The results of its other legs on the commit; null if nothing is known. */
+  otherLegs: OtherLegs | null;
 }
 
 export interface IdentityExplanation extends IdentityState, HealthConfidence {
@@ -101,25 +88,10 @@ export interface IdentityExplanation extends IdentityState, HealthConfidence {
   contradictions: ExplainedContradiction[];
 }
 
-const explainedColumns = executionColumns.extend({ received_at_ms: z.number(), job_url: z.string() });
-const explainedOf = (row: z.infer<typeof explainedColumns>) => ({
-  ...executionOf(row),
-  receivedAt: row.received_at_ms,
-  jobUrl: row.job_url,
-});
 const executions = defineQuery(
   'evaluation/explain',
   { repository_id: 'UUID', test_id: 'UUID', until_ms: 'Int64', executions: 'UInt32' },
   explainedColumns.transform((row) => ({ ...explainedOf(row), pullRequest: 0 })),
-);
-
-/** Runs off the default branch that contradictions name. */
-const pulls = defineQuery(
-  'evaluation/explain_pulls',
-  { repository_id: 'UUID', test_id: 'UUID', from_ms: 'Int64', to_ms: 'Int64', execution_ids: 'Array(UInt64)' },
-  explainedColumns
-    .extend({ pull_request: z.number() })
-    .transform((row): ExplainedExecution => ({ ...explainedOf(row), pullRequest: row.pull_request })),
 );
 
 export interface ExplainOptions {
@@ -153,17 +125,16 @@ export async function explainTest({ clickhouse, db }: Stores, options: ExplainOp
   ]);
   const baselines = new Map(starts.map(({ belief, ...identity }) => [identityKey(identity), belief]));
   const judged = stored.filter((one) => runs.isJudged(one));
-  const clues = await readCluesOf(db, options, stored);
-  const pulls = await readPulls({ clickhouse, db }, options, clues.filter(isContradiction));
-  const contradictions = Map.groupBy(pulls, ({ execution }) => identityKey(execution));
-  const elsewhere = Map.groupBy(clues.filter(isElsewhere), identityKey);
+  // If a test has too many executions, clues count since the first that is considered.
+  const from = stored.length < EXECUTIONS_MAX ? 0 : Math.min(...stored.map(({ finishedAt }) => finishedAt));
+  const clues = await readCluesOfTest({ clickhouse, db }, { repositoryId, testId: test.id, from, to: asOf });
   const explained = [...Map.groupBy(judged, identityKey)].map(([key, group]) =>
     explainIdentity(group.sort(comparePositions), {
       ...options,
       runs,
       baseline: baselines.get(key),
-      contradictions: contradictions.get(key) ?? [],
-      elsewhere: elsewhere.get(key) ?? [],
+      contradictions: clues.contradictions.get(key) ?? [],
+      otherLegs: clues.otherLegs.get(key) ?? [],
     }),
   );
   const recent = new Set(recentIdentities(explained).get(test.id));
@@ -172,50 +143,9 @@ export async function explainTest({ clickhouse, db }: Stores, options: ExplainOp
     .sort((a, b) => b.newestAt - a.newestAt);
 }
 
-/** A contradiction with the failure that it names, and its run. */
-interface FoundContradiction {
-  contradiction: Contradiction;
-  execution: ExplainedExecution;
-  run: MeaningfulRun;
-}
-
-/** The clues of the test by that moment; of a test with too many executions, since the first that is considered. */
-async function readCluesOf(
-  db: Database,
-  { repositoryId, test, asOf }: ExplainOptions,
-  considered: readonly ExplainedExecution[],
-): Promise<IdentifiedClue[]> {
-  const oldest = considered.length < EXECUTIONS_MAX ? 0 : Math.min(...considered.map(({ finishedAt }) => finishedAt));
-  const found = await onPostgres(() => readClues(db, repositoryId, [test.id]));
-  return found.filter(({ at }) => at.finishedAt <= asOf && at.finishedAt >= oldest);
-}
-
-async function readPulls(
-  { clickhouse, db }: Stores,
-  { repositoryId, test }: ExplainOptions,
-  found: readonly Contradiction[],
-): Promise<FoundContradiction[]> {
-  if (found.length === 0) return [];
-  const times = found.map(({ failure }) => failure.finishedAt);
-  const failures = await clickhouse.select(pulls, {
-    repository_id: repositoryId,
-    test_id: test.id,
-    from_ms: Math.min(...times),
-    to_ms: Math.max(...times),
-    execution_ids: found.map(({ failure }) => BigInt(failure.executionId)),
-  });
-  const byId = new Map(failures.map((one) => [String(one.executionId), one]));
-  const runs = await RunsOfExecutions.readPulls(db, repositoryId, failures);
-  return found.flatMap((contradiction) => {
-    const execution = byId.get(contradiction.failure.executionId);
-    const run = execution && runs.ofPull(execution);
-    return run ? [{ contradiction, execution, run }] : [];
-  });
-}
-
 interface IdentityOptions extends ExplainOptions {
   contradictions: readonly FoundContradiction[];
-  elsewhere: readonly Elsewhere[];
+  otherLegs: readonly OtherLegsClue[];
   runs: RunsOfExecutions;
   /** Before every retained execution. */
   baseline: BeliefAt | undefined;
@@ -223,11 +153,13 @@ interface IdentityOptions extends ExplainOptions {
 
 function explainIdentity(
   ordered: ExplainedExecution[],
-  { test, isFlakyDetectionEnabled, runs, baseline, contradictions, elsewhere }: IdentityOptions,
+  { test, isFlakyDetectionEnabled, runs, baseline, contradictions, otherLegs }: IdentityOptions,
 ): Omit<IdentityExplanation, 'isRecent'> {
   const course = new BeliefCourse(baseline ?? { belief: newBelief(), at: null });
   const failedOff = contradictions.map(({ execution }) => execution);
   const byId = new Map([...ordered, ...failedOff].map((one) => [String(one.executionId), one]));
+  /** By id of the failure that they are about. */
+  const ofFailures = Map.groupBy(otherLegs, ({ failure }) => failure.executionId);
   const explainedPulls: ExplainedContradiction[] = [];
   const steps: Step[] = [];
   /** By id of what went wrong: how often a flaky test failed by what was known then. */
@@ -236,7 +168,7 @@ function explainIdentity(
   const events = [
     ...ordered.map((execution) => ({ at: execution, execution, pull: undefined, shown: undefined })),
     ...contradictions.map((pull) => ({ at: pull.contradiction.at, execution: pull.execution, pull, shown: undefined })),
-    ...elsewhere.flatMap((shown) => {
+    ...otherLegs.flatMap((shown) => {
       const execution = byId.get(shown.failure.executionId);
       const isLater = execution !== undefined && comparePositions(shown.at, execution) > 0;
       return isLater ? [{ at: shown.at, execution, pull: undefined, shown }] : [];
@@ -251,12 +183,13 @@ function explainIdentity(
         ({ executionId }) => executionId === pull.contradiction.failure.executionId,
       );
       explainedPulls.push({ execution, at: place.finishedAt, isEvidence, run: explainRun(pull.run) });
-    } else if (shown) course.look(shown);
+    } else if (shown) course.seeOtherLegs(shown);
     else {
       const meaning = isTrouble(execution) ? runs.of(execution)?.meaning : undefined;
       course.add(execution, meaning && troubleFor(before, meaning));
-      // What was known elsewhere when it failed.
-      for (const known of elsewhere) if (comparePositions(known.at, execution) === 0) course.look(known);
+      // Other legs that had run by then belong to the failure.
+      const [known] = ofFailures.get(String(execution.executionId)) ?? [];
+      if (known && comparePositions(known.at, execution) === 0) course.seeOtherLegs(known);
       if (isTrouble(execution)) rates.set(String(execution.executionId), probabilitiesOf(course.belief).flakyRate);
       if (execution.status !== 'skipped') cleanPasses = isTrouble(execution) ? 0 : cleanPasses + 1;
     }
@@ -285,8 +218,8 @@ function explainIdentity(
       const id = String(execution.executionId);
       const cause = course.causes.get(id);
       const isFlaky = isFlakyDetectionEnabled && course.flaky.has(id);
-      const shown = elsewhere.findLast(({ failure }) => failure.executionId === id)?.after ?? null;
-      return cause ? [{ execution, cause, isFlaky, run: explainRun(runs.of(execution)), elsewhere: shown }] : [];
+      const run = explainRun(runs.of(execution));
+      return cause ? [{ execution, cause, isFlaky, run, otherLegs: ofFailures.get(id)?.at(-1)?.after ?? null }] : [];
     }),
     contradictions: explainedPulls,
   };

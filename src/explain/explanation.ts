@@ -18,14 +18,9 @@ import { DAY_MS, dayOf } from '../domain/time.ts';
 import type { Turn } from '../fair-queue.ts';
 import type { Database } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
-import {
-  EXECUTIONS_MAX,
-  type ExplainedExecution,
-  type ExplainOptions,
-  explainTest,
-  type IdentityExplanation,
-} from './explain.ts';
+import { EXECUTIONS_MAX, type ExplainOptions, explainTest, type IdentityExplanation } from './explain.ts';
 import { explainRecovery, type RecoveryExplanation } from './explain-recovery.ts';
+import type { ExplainedExecution } from './explained-execution.ts';
 import { CHANGES_MAX, type Explanation, LISTED_MAX } from './explanation-schema.ts';
 import type { FailsWith } from './fails-with-schema.ts';
 import { legsOfTest } from './where-it-fails.ts';
@@ -158,11 +153,11 @@ function identityOf(
     })),
     evidence: one.evidence.map(shown),
     failures_count: one.failures.length,
-    failures: one.failures.slice(-LISTED_MAX).map(({ execution: failed, cause, isFlaky, run, elsewhere }) => ({
+    failures: one.failures.slice(-LISTED_MAX).map(({ execution: failed, cause, isFlaky, run, otherLegs }) => ({
       execution: shown(failed),
       cause,
       is_flaky: isFlaky,
-      other_legs: elsewhere,
+      other_legs: otherLegs,
       ...run,
     })),
     held_back: held.slice(-LISTED_MAX).map(({ execution: failed, run }) => ({

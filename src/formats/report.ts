@@ -60,7 +60,7 @@ export interface ReportSettings {
   executionsMax: number;
   /** Absent: only addresses in the report are linked. */
   attachments?: AttachmentsPlace | undefined;
-  /** As its format says. */
+  /** The format says so. */
   hasFilesBeside?: boolean | undefined;
 }
 

@@ -1,17 +1,17 @@
-/** What else failed about when a commit did, on other commits: one statement, asked only if something is to be explained. */
+/** The failures on other commits at the time of a commit: one statement, asked only if something is to be explained. */
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import type { CommitResult, CommitRun } from '../commits/commit-record.ts';
+import { type ChangeRun, changesAmong } from '../domain/changes.ts';
 import { briefFingerprint } from '../domain/fingerprint.ts';
-import { type ChangeRun, originsAmong } from '../domain/origins.ts';
 import { DAY_MS } from '../domain/time.ts';
 import {
   type Elsewhere,
   NEARBY_MS,
+  type NearAndFar,
   NOTHING_ELSEWHERE,
   SAME_FAILURE_MS,
-  type Window,
 } from '../domain/trouble-elsewhere.ts';
 import { ReadRefused, StoreUnavailable } from '../errors.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
@@ -49,7 +49,7 @@ const query = asLookUp(
     },
     z.object({
       kind: z.enum(['run', 'group', 'message']),
-      /** Of a failure group, or of the test with a message. */
+      /** The id of a failure group, or of the test with a message. */
       id: z.string(),
       on_default: z.boolean(),
       pull_request: z.int(),
@@ -68,7 +68,7 @@ const query = asLookUp(
 );
 type Row = z.infer<(typeof query)['row']>;
 
-/** What a failure may share with those of other tests. */
+/** Names the part of a failure that other tests may share. */
 export const messageOf = ({ type, message }: Pick<CommitResult['failures'][number], 'type' | 'message'>): string =>
   JSON.stringify([type, briefFingerprint(message.slice(0, MESSAGE_LENGTH))]);
 
@@ -82,7 +82,7 @@ export const NOTHING_FAILING: FailingElsewhere = { elsewhere: NOTHING_ELSEWHERE,
 
 interface Asked {
   commit: string;
-  /** Those of the commit off the default branch, in which these tests failed. */
+  /** The runs of the commit off the default branch in which these tests failed. */
   runs: readonly CommitRun[];
   testIds: readonly string[];
   failureIds: readonly string[];
@@ -102,7 +102,7 @@ export async function readFailingElsewhere(
   areHealthy: (testIds: readonly string[]) => Promise<ReadonlySet<string>>,
   signal?: AbortSignal,
 ): Promise<FailingElsewhere> {
-  const own = runs.map(changeOf);
+  const own = runs.map(runOf);
   const times = runs.slice(0, TIMES_MAX);
   const asked = {
     ...{ repository_id: id, commit, test_ids: [...testIds], failure_ids: [...failureIds] },
@@ -128,11 +128,11 @@ export async function readFailingElsewhere(
   if (groups.length === 0 && messages.length === 0) return { elsewhere: NOTHING_ELSEWHERE, pullRequests };
   const isPull = own.some(({ pullRequest }) => pullRequest > 0);
   const seen = others.flatMap((row) => {
-    const change = changeOf(row);
+    const run = runOf(row);
     // Beside pull requests, a branch without one may be a merge queue that tries the same change.
-    return change.isOnDefaultBranch || change.pullRequest > 0 || !isPull ? [{ row, change }] : [];
+    return run.isOnDefaultBranch || run.pullRequest > 0 || !isPull ? [{ row, run }] : [];
   });
-  const compared = [...seen.map(({ change }) => change), ...own];
+  const compared = [...seen.map(({ run }) => run), ...own];
   const numbers = compared.flatMap(({ pullRequest }) => (pullRequest > 0 ? [pullRequest] : []));
   const [authors, healthy] = await Promise.all([
     seen.length === 0 || numbers.length === 0
@@ -140,17 +140,17 @@ export async function readFailingElsewhere(
       : onPostgres(() => authorsOf(db, id, numbers)),
     areHealthy([...new Set(messages.map((row) => row.id))]),
   ]);
-  const originOf = originsAmong(compared, authors, defaultBranch);
-  const ownOrigins = new Set(own.map(originOf));
+  const changeOf = changesAmong(compared, authors, defaultBranch);
+  const ownChanges = new Set(own.map(changeOf));
   const witnesses = seen
-    .map(({ row, change }) => ({ ...row, origin: originOf(change) }))
-    .filter(({ is_far: isFar, origin }) => isFar && !ownOrigins.has(origin));
+    .map(({ row, run }) => ({ ...row, change: changeOf(run) }))
+    .filter(({ is_far: isFar, change }) => isFar && !ownChanges.has(change));
   const byExecution = new Map(witnesses.flatMap((one) => one.executions.map((execution) => [execution, one] as const)));
   const runsOf = (some: readonly Row[]) =>
     some.flatMap(({ executions }) => executions.flatMap((execution) => byExecution.get(execution) ?? []));
-  const windowOf = (some: readonly (typeof witnesses)[number][]): Window => ({
-    near: new Set(some.flatMap((one) => (one.is_near ? [one.origin] : []))),
-    far: new Set(some.map(({ origin }) => origin)),
+  const windowOf = (some: readonly (typeof witnesses)[number][]): NearAndFar => ({
+    near: new Set(some.flatMap((one) => (one.is_near ? [one.change] : []))),
+    far: new Set(some.map(({ change }) => change)),
   });
   const byGroup = Map.groupBy(groups, (row) => row.id);
   const byMessage = Map.groupBy(
@@ -159,12 +159,12 @@ export async function readFailingElsewhere(
   );
   return {
     elsewhere: {
-      origins: windowOf(witnesses),
+      changes: windowOf(witnesses),
       groups: new Map([...byGroup].map(([group, some]) => [group, windowOf(runsOf(some))])),
       messages: new Map(
         [...byMessage].map(([message, some]) => [
           message,
-          { origins: windowOf(runsOf(some)).near, tests: new Set(some.map((row) => row.id)) },
+          { changes: windowOf(runsOf(some)).near, tests: new Set(some.map((row) => row.id)) },
         ]),
       ),
     },
@@ -185,7 +185,7 @@ function pullRequestsOf(
   return new Map([...found].map(([test, pulls]) => [test, pulls.size]));
 }
 
-const changeOf = (run: Pick<CommitRun, 'on_default' | 'pull_request' | 'branch' | 'base_ref'>): ChangeRun => ({
+const runOf = (run: Pick<CommitRun, 'on_default' | 'pull_request' | 'branch' | 'base_ref'>): ChangeRun => ({
   isOnDefaultBranch: run.on_default,
   pullRequest: run.pull_request,
   branch: run.branch,

@@ -27,7 +27,7 @@ export interface LegFailure {
   jobName: string;
   /** The failure that is shown: the newest that is new to the default branch, or else the newest. */
   shown: CommitResult['failures'][number] | undefined;
-  /** Those of all attempts of the execution whose failure is shown. */
+  /** The attachments of all attempts of the execution whose failure is shown. */
   attachments: Attachment[];
   failedAt: number;
   run: CommitRun;
@@ -35,7 +35,7 @@ export interface LegFailure {
   passes: number;
   /** On the default branch when it failed; null for a test that never ran there. */
   episode: Episode | null;
-  /** What shows that trouble explains it; null for other verdicts. */
+  /** The trouble that explains it; null for other verdicts. */
   trouble: Trouble | null;
   /** Other pull requests on which the test failed; null if that was not asked, or cannot be read now. */
   failingPullRequests: number | null;
@@ -161,7 +161,7 @@ function judged(
 }
 
 /**
- * Of a test on the default branch at some moment: in the leg, else in the CI job, else the worst of where it ran lately. Null
+ * The health of a test on the default branch at some moment: in the leg, else in the CI job, else the worst of where it ran lately. Null
  * for a test that never ran there.
  */
 function episodeWhen(moment: number, testId: string, leg: Leg, { tests, steps }: KnownTests): Episode | null {

@@ -8,7 +8,7 @@ import { numberParameter } from '../http/parameters.ts';
 import * as common from './common.ts';
 import type { ExplanationOperationDeps } from './explanation.ts';
 
-/** No test is ever likelier healthy than 99.6%: any may become flaky. */
+/** No test is ever likelier healthy than 99.7%: any may become flaky. */
 const CONFIDENCE_MIN = 0.5;
 const CONFIDENCE_MAX = 0.99;
 

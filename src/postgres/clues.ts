@@ -1,10 +1,11 @@
 /**
- * What commits show about tests (src/domain/clues.ts), and the commits that may come to show something. Written by the evaluation, in the transaction of the state of tests.
+ * Clues (src/domain/clues.ts), and the commits that may come to have some. Written by the evaluation, in the transaction of the
+ * state of tests.
  */
 import { and, eq, gte, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Clue, isElsewhere } from '../domain/clues.ts';
-import type { Elsewhere } from '../domain/elsewhere.ts';
+import { type Clue, isOfOtherLegs } from '../domain/clues.ts';
+import type { OtherLegsClue } from '../domain/other-legs.ts';
 import type { Identity } from '../domain/test-identity.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
@@ -14,8 +15,8 @@ import { clues, failedCommits } from './schema.ts';
 
 export type IdentifiedClue = Clue & Identity;
 
-/** Of two moments: whether the test passed elsewhere, and in how many legs it failed. Empty for a contradiction. */
-const shownText = z
+/** Before and after: whether the test passed in another leg, and in how many it failed. Empty for a contradiction. */
+const otherLegsText = z
   .string()
   .transform((text): unknown => JSON.parse(text))
   .pipe(z.tuple([z.boolean(), z.number(), z.boolean(), z.number()]))
@@ -23,7 +24,7 @@ const shownText = z
     before: { passed: passedBefore, failed: failedBefore },
     after: { passed, failed },
   }));
-const shownOf = ({ before, after }: Elsewhere): string =>
+const textOfOtherLegs = ({ before, after }: OtherLegsClue): string =>
   JSON.stringify([before.passed, before.failed, after.passed, after.failed]);
 
 const row = z
@@ -37,7 +38,7 @@ const row = z
     failed_ms: z.number(),
     failed_execution_id: z.string(),
     failed_run: z.string(),
-    shown: z.string(),
+    other_legs: z.string(),
   })
   .transform(
     (found): IdentifiedClue => ({
@@ -47,11 +48,11 @@ const row = z
       axes: found.axes,
       at: positionOf(found),
       failure: { executionId: found.failed_execution_id, commit: found.commit_sha, finishedAt: found.failed_ms },
-      ...(found.shown === '' ? { run: found.failed_run } : shownText.parse(found.shown)),
+      ...(found.other_legs === '' ? { run: found.failed_run } : otherLegsText.parse(found.other_legs)),
     }),
   );
 const columns = sql`test_id, pipeline_name, job_name, axes, commit_sha, ${positionColumns},
-  failed_ms::float8 as failed_ms, failed_execution_id, failed_run, shown`;
+  failed_ms::float8 as failed_ms, failed_execution_id, failed_run, other_legs`;
 
 /** About some tests, in any order. */
 export async function readClues(
@@ -92,7 +93,7 @@ export async function readCluesOn(
   return rows.map((found) => row.parse(found));
 }
 
-/** Contradictions that were complete between two moments, in order. */
+/** Shown between two moments, in order. */
 export async function readCluesBetween(
   tx: Executor,
   repositoryId: string,
@@ -101,7 +102,7 @@ export async function readCluesBetween(
   const { rows } = await tx.execute(sql`
     select ${columns} from ${clues}
     where repository_id = ${repositoryId} and at_ms >= ${from} and at_ms < ${to}
-    order by at_ms, test_id, pipeline_name, job_name, axes, commit_sha`);
+    order by at_ms, test_id, pipeline_name, job_name, axes, commit_sha, failed_execution_id`);
   return rows.map((found) => row.parse(found));
 }
 
@@ -112,13 +113,13 @@ export async function insertClues(tx: Executor, repositoryId: string, added: rea
   const numbers = (pick: (one: IdentifiedClue) => number) => sql`${plainColumn(added.map(pick))}::bigint[]`;
   await tx.execute(sql`
     insert into ${clues} (repository_id, test_id, pipeline_name, job_name, axes, commit_sha, at_ms, run_id, run_attempt,
-      execution_id, failed_ms, failed_execution_id, failed_run, shown)
+      execution_id, failed_ms, failed_execution_id, failed_run, other_legs)
     select ${repositoryId}::uuid, * from unnest(${plainColumn(added.map(({ testId }) => testId))}::uuid[],
       ${texts(({ pipelineName }) => pipelineName)}, ${texts(({ jobName }) => jobName)}, ${texts(({ axes }) => axes)},
       ${texts(({ failure }) => failure.commit)}, ${numbers(({ at }) => at.finishedAt)}, ${texts(({ at }) => at.runId)},
       ${numbers(({ at }) => at.runAttempt)}, ${texts(({ at }) => String(at.executionId))},
       ${numbers(({ failure }) => failure.finishedAt)}, ${texts(({ failure }) => failure.executionId)},
-      ${texts((one) => (isElsewhere(one) ? '' : one.run))}, ${texts((one) => (isElsewhere(one) ? shownOf(one) : ''))})`);
+      ${texts((one) => (isOfOtherLegs(one) ? '' : one.run))}, ${texts((one) => (isOfOtherLegs(one) ? textOfOtherLegs(one) : ''))})`);
 }
 
 export async function removeClues(
@@ -181,7 +182,7 @@ export async function repositoriesWithClues(tx: Executor): Promise<string[]> {
   return rows.map((found) => z.object({ repository_id: z.string() }).parse(found).repository_id);
 }
 
-/** Forgets what was complete, and which commits failed last, between two moments. */
+/** Forgets what was shown between two moments, and which commits failed last between them. */
 export async function forgetClues(
   tx: Executor,
   repositoryId: string,

@@ -323,17 +323,3 @@ export async function readHealths(
 }
 
 const healthRow = z.object({ name: z.string(), is_healthy: z.boolean() });
-
-/** Those of some tests that run in more than one leg. */
-export async function testsWithLegs(
-  tx: Executor,
-  repositoryId: string,
-  testIds: readonly string[],
-): Promise<Set<string>> {
-  if (testIds.length === 0) return new Set();
-  const { rows } = await tx.execute(sql`
-    select test_id from ${identities}
-    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])
-    group by test_id having count(*) > 1`);
-  return new Set(rows.map((row) => z.object({ test_id: z.string() }).parse(row).test_id));
-}

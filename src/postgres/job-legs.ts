@@ -139,3 +139,17 @@ export async function foldHealths(tx: Executor, repositoryId: string, testIds: r
     on conflict (repository_id, test_id, pipeline_name, job_name, axes) do update set health = excluded.health,
       confidence = excluded.confidence, own_failure_ms = excluded.own_failure_ms, after = excluded.after`);
 }
+
+/** The tests among these that run in more than one leg, or in more than one CI job. */
+export async function testsWithLegs(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<Set<string>> {
+  if (testIds.length === 0) return new Set();
+  const { rows } = await tx.execute(sql`
+    select test_id from ${identities}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[])
+    group by test_id having count(*) > 1`);
+  return new Set(rows.map((row) => z.object({ test_id: z.string() }).parse(row).test_id));
+}

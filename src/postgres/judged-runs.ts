@@ -44,7 +44,7 @@ export interface StoredRun extends AddedRun {
    */
   unexpected: ReadonlySet<string>;
   expected: ReadonlySet<string>;
-  /** Those of them that kept failing. */
+  /** The failed ones that kept failing. */
   again: ReadonlySet<string>;
   meaning: RunMeaning | null;
 }

@@ -9,7 +9,7 @@ import { at, beside, setUpInsights } from '../support/insights.ts';
 
 const FILES = 'https://files.example/runs/7';
 const MARKUP = '<img src=x onerror=alert(1)>';
-/** As a producer of jobs may send them: the gateway sends no address but https. */
+/** Jobs as a producer may send them: the gateway sends no address but https. */
 const SENT: Attachment[] = [
   { kind: 'screenshot', name: 'cart', url: `${FILES}/cart.png` },
   { kind: 'trace', name: '', url: `${FILES}/trace.zip` },

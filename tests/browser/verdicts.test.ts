@@ -1,4 +1,4 @@
-/** What the pages of a commit and of a pull request say of a failure: in a real browser, for readers of two locales. */
+/** The words of the pages of a commit and of a pull request about a failure: in a real browser, for readers of two locales. */
 import { describe, expect, test } from 'bun:test';
 import { hasBrowser, keepPicture, READERS, shiftsOn, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';

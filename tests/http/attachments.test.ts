@@ -12,7 +12,7 @@ const failing = (name: string, attachments: Attachment[][]) => ({
   failures: attachments.map((own, i) => ({ type: 'Error', message: `no ${i}`, attachments: own })),
 });
 
-/** As a producer of jobs may send them: the gateway sends no such addresses. */
+/** Jobs as a producer may send them: the gateway sends no such addresses. */
 const HOSTILE = [
   { kind: 'log' as const, name: 'run', url: 'javascript:alert(1)' },
   { kind: 'log' as const, name: 'plain', url: 'http://files.example/a.log' },

@@ -94,7 +94,7 @@ interface Asked {
   path: string;
   /** Names of those of the query. */
   parameters: string[];
-  /** What is printed, unless it is cut or changed by a filter of jq; undefined then. */
+  /** The printed answer; undefined if it is cut, or changed by a filter of jq. */
   answer: unknown;
 }
 
@@ -204,7 +204,7 @@ describe('the OpenAPI document', () => {
       requestIn(block),
     );
     const known = asked.map((one) => [one, operationAt(one)] as const);
-    // What operators see of the service is mounted with the whole of it only.
+    // The state of the service that operators see is mounted with the whole service only.
     expect(known.filter(([, operation]) => operation === undefined).map(([{ path }]) => path)).toEqual(['/v1/service']);
     expect(known.length).toBeGreaterThan(20);
     let answers = 0;

@@ -1,7 +1,7 @@
 /** The health at a moment, from changes in any order of health. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { episodeAt, type HealthStep, healthAt } from '../../src/domain/health-at.ts';
+import { episodeAt, type HealthStep } from '../../src/domain/health-at.ts';
 import { HEALTHS, type Health } from '../../src/domain/status.ts';
 
 const changes = fc
@@ -27,18 +27,18 @@ test('what comes after a moment changes no health but that of a test that was he
     fc.property(changes, fc.nat({ max: 40 }), (steps, moment) => {
       const known = steps.filter(({ at }) => at <= moment);
       const then = nowOf(known);
-      const later = healthAt(steps, moment, nowOf(steps));
+      const later = episodeAt(steps, moment, nowOf(steps)).health;
       if (then !== 'healthy') expect(later).toBe(then);
       // A repair that follows changes nothing at all.
       const repair = { at: 100, beganAt: null, before: nowOf(steps), after: 'healthy' as const };
-      expect(healthAt([...steps, repair], moment, 'healthy')).toBe(later);
+      expect(episodeAt([...steps, repair], moment, 'healthy').health).toBe(later);
     }),
   );
 });
 
 test('an episode begins with its first failure', () => {
   const steps: HealthStep[] = [{ at: 10, beganAt: 5, before: 'healthy', after: 'broken' }];
-  expect([4, 5, 9, 10, 11].map((moment) => healthAt(steps, moment, 'broken'))).toEqual([
+  expect([4, 5, 9, 10, 11].map((moment) => episodeAt(steps, moment, 'broken').health)).toEqual([
     'healthy',
     'broken',
     'broken',

@@ -8,7 +8,6 @@ import { type Belief, newBelief } from '../../src/domain/belief.ts';
 import { type BeliefChange, undecided } from '../../src/domain/belief-course.ts';
 import { type Clue, isContradiction } from '../../src/domain/clues.ts';
 import { contradictionsOf, pullRequestRunKeyOf } from '../../src/domain/contradictions.ts';
-import { elsewhereOf } from '../../src/domain/elsewhere.ts';
 import {
   comparePositions,
   isTrouble,
@@ -24,6 +23,7 @@ import {
   type RunToJudge,
   runNameOf,
 } from '../../src/domain/judge-runs.ts';
+import { otherLegsClues } from '../../src/domain/other-legs.ts';
 import { usualHours } from '../../src/domain/run-surroundings.ts';
 import { NOTHING_RAN_BEFORE } from '../../src/domain/run-trouble.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
@@ -163,17 +163,17 @@ class Evaluation {
       executions: all.filter(({ isOnDefaultBranch }) => isOnDefaultBranch),
       clues: [
         ...contradictionsOf(all.filter(({ isOnDefaultBranch }) => !isOnDefaultBranch)),
-        ...(this.#elsewhere(testId.slice(0, testId.indexOf(' '))).get(testId) ?? []),
+        ...(this.#otherLegs(testId.slice(0, testId.indexOf(' '))).get(testId) ?? []),
       ],
     };
   }
 
   /** The jobs are the legs of a test. */
-  #elsewhere(name: string) {
+  #otherLegs(name: string) {
     const legs = [...this.reported.values()].filter(
       ({ testId, isOnDefaultBranch }) => isOnDefaultBranch && testId.startsWith(`${name} `),
     );
-    return elsewhereOf(Map.groupBy(legs, ({ testId }) => testId));
+    return otherLegsClues(Map.groupBy(legs, ({ testId }) => testId));
   }
 
   #clues() {

@@ -11,7 +11,7 @@ import { randomFrom } from '../support/random.ts';
 
 const BEGUN = Date.UTC(2026, 0, 5);
 
-/** Of a run of 150 tests in which so many others fail. */
+/** The trouble of a run of 150 tests in which so many others fail. */
 const troubleOf = (others: number): RunTrouble =>
   runTroubleOf(
     { place: 'CI', executions: 150, unexpected: others + 1, isOnDefaultBranch: true },

@@ -3,14 +3,14 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   type AskedFailure,
-  DEFAULT_BRANCH_ORIGIN,
+  DEFAULT_BRANCH_CHANGE,
   type Elsewhere,
   NOTHING_ELSEWHERE,
   troublesOf,
 } from '../../src/domain/trouble-elsewhere.ts';
 
 const TESTS = Array.from({ length: 30 }, (_, i) => `t${i}`);
-const ORIGINS = [DEFAULT_BRANCH_ORIGIN, 'b', 'c', 'd', 'e'];
+const ORIGINS = [DEFAULT_BRANCH_CHANGE, 'b', 'c', 'd', 'e'];
 const MESSAGES = ['m1', 'm2', 'm3'];
 const GROUPS = TESTS.flatMap((name) => MESSAGES.map((message) => `${name}/${message}`));
 
@@ -27,23 +27,23 @@ const someOrigins = fc.subarray(ORIGINS).map((some) => new Set(some));
 /** Who is near is also within the wider window. */
 const windows = fc.tuple(someOrigins, someOrigins).map(([near, more]) => ({ near, far: near.union(more) }));
 const around: fc.Arbitrary<Elsewhere> = fc.record({
-  origins: windows,
+  changes: windows,
   groups: fc
     .dictionary(fc.constantFrom(...GROUPS), windows, { maxKeys: 60 })
     .map((all) => new Map(Object.entries(all))),
   messages: fc
     .dictionary(
       fc.constantFrom(...MESSAGES),
-      fc.record({ origins: someOrigins, tests: fc.subarray(TESTS).map((some) => new Set(some)) }),
+      fc.record({ changes: someOrigins, tests: fc.subarray(TESTS).map((some) => new Set(some)) }),
     )
     .map((all) => new Map(Object.entries(all))),
 });
 const withoutReruns = (all: readonly AskedFailure[]): AskedFailure[] =>
   all.map((one) => ({ ...one, hasPassedAgain: false }));
-const onlyIn = (elsewhere: Elsewhere, origins: readonly string[]): Elsewhere => {
-  const kept = new Set(origins);
+const onlyIn = (elsewhere: Elsewhere, changes: readonly string[]): Elsewhere => {
+  const kept = new Set(changes);
   return {
-    origins: elsewhere.origins,
+    changes: elsewhere.changes,
     groups: new Map(
       [...elsewhere.groups].map(([group, { near, far }]) => [
         group,
@@ -53,7 +53,7 @@ const onlyIn = (elsewhere: Elsewhere, origins: readonly string[]): Elsewhere => 
     messages: new Map(
       [...elsewhere.messages].map(([message, seen]) => [
         message,
-        { origins: seen.origins.intersection(kept), tests: seen.tests },
+        { changes: seen.changes.intersection(kept), tests: seen.tests },
       ]),
     ),
   };
@@ -107,7 +107,7 @@ test('what few of those who run meanwhile have is a fault that they share', () =
   fc.assert(
     fc.property(failures, around, (all, elsewhere) => {
       const crowd = new Set(Array.from({ length: 60 }, (_, i) => `other ${i}`));
-      const many = { ...elsewhere, origins: { near: crowd, far: crowd } };
+      const many = { ...elsewhere, changes: { near: crowd, far: crowd } };
       expect(explained(withoutReruns(all), many).size).toBe(0);
     }),
   );

@@ -10,7 +10,7 @@ export interface Share {
 const FROM = [0, 0.5, 0.8, 0.9, 0.95, 0.99] as const;
 const SURE_FROM = 0.9;
 
-/** What was said, how often by probability, and how often it held. */
+/** How often something was said, by its probability, and how often it held. */
 export type Calibration = Readonly<Record<Health, readonly Share[]>>;
 
 const noShares = (): Share[] => FROM.map(() => ({ right: 0, of: 0 }));
@@ -42,7 +42,7 @@ const sureOf = (shares: readonly Share[]): Share =>
     .filter((_, i) => (FROM[i] ?? 0) >= SURE_FROM)
     .reduce((all, { right, of }) => ({ right: all.right + right, of: all.of + of }), { right: 0, of: 0 });
 
-/** As a table: one row for each health, one column for each range of probabilities. */
+/** A table: one row for each health, one column for each range of probabilities. */
 export function describeCalibration(calibration: Calibration): string {
   const cell = ({ right, of }: Share): string => (of === 0 ? '-' : `${((100 * right) / of).toFixed(1)} % of ${of}`);
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

@@ -8,7 +8,7 @@ import { legsOf, type RealHistory } from './real-history.ts';
 import { SHARED_FAILURES } from './real-score.ts';
 import { ServiceRules } from './service-rules.ts';
 
-/** What was said of a failure, and whether the next run failed. */
+/** The verdict on a failure. */
 interface Said {
   health: Health;
   failsNext: number;

@@ -1,9 +1,9 @@
 /** The verdicts on the failures of a day of pull requests, from what the service would know, beside their causes. */
 import { type CommitVerdict, commitVerdict, isTroubledOffDefault } from '../../src/domain/commit-verdict.ts';
-import { type HealthStep, healthAt } from '../../src/domain/health-at.ts';
+import { episodeAt, type HealthStep } from '../../src/domain/health-at.ts';
 import type { Health } from '../../src/domain/status.ts';
 import {
-  DEFAULT_BRANCH_ORIGIN,
+  DEFAULT_BRANCH_CHANGE,
   type Elsewhere,
   NEARBY_MS,
   SAME_FAILURE_MS,
@@ -75,7 +75,7 @@ export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked):
 }
 
 const healthOf = ({ steps, rules }: Main, test: number, moment: number): Health =>
-  healthAt(steps.get(test) ?? [], moment, rules.health(test));
+  episodeAt(steps.get(test) ?? [], moment, rules.health(test)).health;
 
 function knowMain(runs: readonly MomentRun[]): Main {
   const rules = new ServiceRules({ countsPullRequests: false });
@@ -104,8 +104,8 @@ function knowMain(runs: readonly MomentRun[]): Main {
   return main;
 }
 
-const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => {
-  if (!pullRequest) return DEFAULT_BRANCH_ORIGIN;
+const changeOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => {
+  if (!pullRequest) return DEFAULT_BRANCH_CHANGE;
   const { number, author, root, namesBase } = pullRequest;
   return knowsAuthors ? `author ${author}` : `pull request ${namesBase ? root : number}`;
 };
@@ -113,27 +113,27 @@ const originOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => 
 function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, knowsAuthors: boolean): Elsewhere {
   const noOne = () => ({ near: new Set<string>(), far: new Set<string>() });
   const groups = new Map<string, ReturnType<typeof noOne>>();
-  const messages = new Map<string, { origins: Set<string>; tests: Set<string> }>();
-  const origins = noOne();
-  const own = originOf(asked, knowsAuthors);
+  const messages = new Map<string, { changes: Set<string>; tests: Set<string> }>();
+  const changes = noOne();
+  const own = changeOf(asked, knowsAuthors);
   for (const run of runs) {
-    const origin = originOf(run, knowsAuthors);
+    const change = changeOf(run, knowsAuthors);
     const away = Math.abs(run.at - asked.at);
-    if (origin === own || away > SAME_FAILURE_MS || (run.isDefaultBranch && run.at > asked.at)) continue;
+    if (change === own || away > SAME_FAILURE_MS || (run.isDefaultBranch && run.at > asked.at)) continue;
     const isNear = away <= NEARBY_MS;
-    origins.far.add(origin);
-    if (isNear) origins.near.add(origin);
+    changes.far.add(change);
+    if (isNear) changes.near.add(change);
     for (const [i, [test, { message }]] of [...run.troubles].entries()) {
       const seen = groups.get(`${test}/${message}`) ?? noOne();
       groups.set(`${test}/${message}`, seen);
-      seen.far.add(origin);
-      if (isNear) seen.near.add(origin);
+      seen.far.add(change);
+      if (isNear) seen.near.add(change);
       if (!isNear || i >= RUN_SAMPLE || main.rules.health(test) !== 'healthy') continue;
-      const alike = messages.get(message) ?? { origins: new Set(), tests: new Set() };
-      messages.set(message, { origins: alike.origins.add(origin), tests: alike.tests.add(String(test)) });
+      const alike = messages.get(message) ?? { changes: new Set(), tests: new Set() };
+      messages.set(message, { changes: alike.changes.add(change), tests: alike.tests.add(String(test)) });
     }
   }
-  return { origins, groups, messages };
+  return { changes, groups, messages };
 }
 
 function explainedIn(

@@ -10,9 +10,8 @@ import {
   statusAfter,
   verdictOf,
 } from '../../src/domain/belief.ts';
-import { BROKEN_FAILS, foldBelief, foldContradiction, foldElsewhere } from '../../src/domain/belief-fold.ts';
+import { BROKEN_FAILS, foldBelief, foldContradiction, foldOtherLegs } from '../../src/domain/belief-fold.ts';
 import { CONTRADICTED_TESTS_MAX } from '../../src/domain/contradictions.ts';
-import { REACH_MS, type Seen, seenIn } from '../../src/domain/elsewhere.ts';
 import {
   addMember,
   meaningOf,
@@ -21,6 +20,7 @@ import {
   type RunMeaning,
   troubleFor,
 } from '../../src/domain/judge-runs.ts';
+import { OTHER_LEGS_MS, type OtherLegs, otherLegsOf } from '../../src/domain/other-legs.ts';
 import { quarantineCause } from '../../src/domain/quarantine-rules.ts';
 import { monthOf } from '../../src/domain/retention.ts';
 import { PastRuns } from '../../src/domain/run-surroundings.ts';
@@ -63,8 +63,8 @@ export class ServiceRules implements Rules {
   readonly #legs = new Map<number, readonly number[]>();
   /** By identity. */
   readonly #newest = new Map<number, { commit: string; month: number; isFailed: boolean; isTelling: boolean }>();
-  /** By identity: what was seen elsewhere of the last failure. */
-  readonly #seen = new Map<number, Seen>();
+  /** By identity: what other legs have shown of the last failure. */
+  readonly #seen = new Map<number, OtherLegs>();
 
   constructor({ countsPullRequests = true, levels = HEALTH_LEVELS, legs = [] }: Options = {}) {
     this.#options = { countsPullRequests, levels, legs };
@@ -95,12 +95,12 @@ export class ServiceRules implements Rules {
       const execution = { executionId, result, finishedAt: run.at, commit: run.commit } as const;
       this.#believe(identity, foldBelief(belief, execution, trouble && troubleFor(belief, meaning)));
     }
-    for (let i = 0; i < run.identities.length; i++) this.#lookElsewhere(run.identities[i] as number, run);
+    for (let i = 0; i < run.identities.length; i++) this.#seeOtherLegs(run.identities[i] as number, run);
     this.#runs.add({ startedAt: run.at, ...count });
   }
 
-  /** What the legs of a test show about each other on a commit, as `elsewhereOf` has it. */
-  #lookElsewhere(identity: number, run: Run): void {
+  /** The legs of a test show something about each other on a commit, as `otherLegsClues` has it. */
+  #seeOtherLegs(identity: number, run: Run): void {
     const legs = this.#legs.get(identity) ?? [];
     if (legs.length < 2) return;
     const isFailed = run.troubles.has(identity);
@@ -115,19 +115,19 @@ export class ServiceRules implements Rules {
     const belief = this.beliefs.get(identity) ?? newBelief();
     const [failure] = belief.streak;
     const month = monthOf(run.at);
-    if (failure?.commit !== run.commit || run.at - failure.finishedAt > REACH_MS) return;
+    if (failure?.commit !== run.commit || run.at - failure.finishedAt > OTHER_LEGS_MS) return;
     const own = this.#newest.get(identity);
     if (own?.month !== month || !own.isTelling) return;
     const others = (this.#legs.get(identity) ?? []).filter((other) => other !== identity);
     const results = others
       .flatMap((other) => this.#newest.get(other) ?? [])
       .filter((one) => one.commit === run.commit && one.month === month);
-    const after = seenIn(results.map((one) => one.isFailed));
-    const before = this.#seen.get(identity) ?? seenIn([]);
+    const after = otherLegsOf(results.length, results.filter((one) => one.isFailed).length);
+    const before = this.#seen.get(identity) ?? otherLegsOf(0, 0);
     if (after.passed === before.passed && after.failed === before.failed) return;
     this.#seen.set(identity, after);
     const at = { finishedAt: run.at, runId: run.id, runAttempt: run.attempt, executionId: 0n };
-    this.#believe(identity, foldElsewhere(belief, { at, failure, before, after }));
+    this.#believe(identity, foldOtherLegs(belief, { at, failure, before, after }));
   }
 
   settle(now: number): void {

@@ -80,7 +80,7 @@ export const staleCommits = schema.table(
   {
     repositoryId: uuid('repository_id').notNull(),
     commitSha: text('commit_sha').notNull(),
-    /** Whether what it contradicts is to be read again: something is new off the default branch. */
+    /** Whether its clues are to be read again. */
     isEvidenceStale: boolean('is_evidence_stale').notNull(),
     /** Tests that passed there only after failed attempts. */
     retriedTests: uuid('retried_tests').array().notNull().default([]),

@@ -30,7 +30,7 @@ export const judgedRuns = schema.table(
      */
     unexpected: uuid().array().notNull(),
     expected: uuid().array().notNull(),
-    /** Those of them that kept failing. */
+    /** The failed ones that kept failing. */
     again: uuid().array().notNull(),
     /** The length of `unexpected`, for readers that do not need the tests. */
     unexpectedCount: integer('unexpected_count').notNull(),
@@ -58,7 +58,7 @@ export const judgedRuns = schema.table(
 );
 
 /**
- * What commits show about identities (src/domain/clues.ts). Written with the state of the tests, which takes it in; leaves with
+ * The clues of commits about identities (src/domain/clues.ts). Written with the state of the tests, which takes it in; leaves with
  * the month of its executions.
  */
 export const clues = schema.table(
@@ -80,8 +80,8 @@ export const clues = schema.table(
     failedExecutionId: text('failed_execution_id').notNull(),
     /** The run of the failure: `pullRequestRunKeyOf` it. */
     failedRun: text('failed_run').notNull(),
-    /** What other legs showed before and after; then the run does not matter, and is empty. */
-    shown: text().notNull(),
+    /** Other legs, before and after; empty for a contradiction. The run of a failure that these are about is empty. */
+    otherLegs: text('other_legs').notNull(),
   },
   (table) => [
     // Judged by test.

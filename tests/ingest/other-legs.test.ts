@@ -1,4 +1,4 @@
-/** What a test does in its other jobs on the commit on which it fails, on real stores. */
+/** Clues of other jobs about a failure, on real stores. */
 import { expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';

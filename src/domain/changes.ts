@@ -1,5 +1,5 @@
 /** Whose change ran: runs that may share a fault are one witness. Pure. */
-import { DEFAULT_BRANCH_ORIGIN } from './trouble-elsewhere.ts';
+import { DEFAULT_BRANCH_CHANGE } from './trouble-elsewhere.ts';
 
 export interface ChangeRun {
   isOnDefaultBranch: boolean;
@@ -9,16 +9,16 @@ export interface ChangeRun {
   baseRef: string;
 }
 
-/** Of pull requests that are built on one another. A cycle of branches has no root. */
+/** So many pull requests built on one another are followed. A cycle of branches has no root. */
 const DEPTH_MAX = 20;
 
 /**
- * Names the origin of each run: pull requests of one author, or built on one another, have the same one.
+ * Names the change of each run: pull requests of one author, or built on one another, have the same one.
  *
  * @param runs all that are compared
  * @param authors of pull requests, as far as they are known
  */
-export function originsAmong(
+export function changesAmong(
   runs: readonly ChangeRun[],
   authors: ReadonlyMap<number, number>,
   defaultBranch: string | null,
@@ -35,7 +35,7 @@ export function originsAmong(
     return root;
   };
   return (run) => {
-    if (run.isOnDefaultBranch) return DEFAULT_BRANCH_ORIGIN;
+    if (run.isOnDefaultBranch) return DEFAULT_BRANCH_CHANGE;
     const root = rootOf(run);
     const author = authors.get(root.pullRequest) ?? authors.get(run.pullRequest);
     if (author !== undefined) return `author ${author}`;
