@@ -134,3 +134,12 @@ describe('what is no report of Cucumber', () => {
     expect(await isOther('{"pickle":{"id":')).toBe(false);
   });
 });
+
+test('durations that add up to more than a number holds are a number still', async () => {
+  const step = { keyword: 'Given ', name: 'a cart', result: { status: 'passed', duration: 1.7e308 } };
+  const elements = [{ keyword: 'Scenario', type: 'scenario', name: 'sums', steps: [step, step] }];
+  // behave writes seconds, and a line after the name of the file.
+  const body = [{ keyword: 'Feature', name: 'Cart', location: 'features/cart.feature:1', status: 'passed', elements }];
+  const [execution] = executionsOf(await parse(cucumber, JSON.stringify(body)));
+  expect(execution?.durationSeconds).toBe(Number.MAX_VALUE);
+});
