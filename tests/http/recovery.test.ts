@@ -58,7 +58,7 @@ describe('the recovery of a test', () => {
     const brokenOn = course.newestCommit;
     await course.run('.');
     const recovery = await course.recovery();
-    const [linux, windows] = [LINUX, WINDOWS].map(({ os }) => recovery.legs.find(({ axes }) => axes['os'] === os));
+    const [linux, windows] = [LINUX, WINDOWS].map(({ os }) => recovery.legs.find(({ axes }) => axes.os === os));
     expect(linux).toMatchObject({ health_status: 'healthy', clean_passes_needed: 0, probable_fix: null });
     const needed = windows?.clean_passes_needed ?? 0;
     expect(windows).toMatchObject({ health_status: 'healthy', clean_passes: 1 });

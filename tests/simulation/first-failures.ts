@@ -74,7 +74,7 @@ function scoreOf(followed: readonly Followed[], when: (one: Followed) => Said): 
 }
 
 /** The area under the curve: how often one that is true has the higher value, of all pairs with one that is not. */
-export function aucOf(some: readonly { value: number; isTrue: boolean }[]): number {
+function aucOf(some: readonly { value: number; isTrue: boolean }[]): number {
   const groups = [...Map.groupBy(some, ({ value }) => value)].sort(([one], [other]) => one - other);
   let [before, pairs, trues] = [0, 0, 0];
   for (const [, group] of groups) {
