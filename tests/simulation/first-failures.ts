@@ -21,22 +21,32 @@ interface Followed {
 }
 
 export interface FirstFailures {
+  /** How many fail again. */
   all: Share;
+  /** By what the rules know. */
+  scores: readonly (readonly [string, FirstFailureScore])[];
+}
+
+interface FirstFailureScore {
+  /** Those said to be broken, and how many of them fail again. */
   broken: Share;
   /** How well the probability puts those that fail again before those that do not: 0.5 is a guess. */
   auc: number;
 }
 
 /** With and without other legs; just after the failure, and just before the next run. */
-export function firstFailures(history: RealHistory): readonly (readonly [string, FirstFailures])[] {
+export function firstFailures(history: RealHistory): FirstFailures {
   const half = { ...history, runs: history.runs.slice(history.runs.length >> 1) };
   const alone = follow(half, new ServiceRules());
   const withLegs = follow(half, new ServiceRules({ legs: legsOf(history) }));
-  return [
-    ['without other legs', scoreOf(alone, ({ atOnce }) => atOnce)],
-    ['just after the failure', scoreOf(withLegs, ({ atOnce }) => atOnce)],
-    ['once all legs ran', scoreOf(withLegs, ({ later }) => later)],
-  ];
+  return {
+    all: shareOf(alone),
+    scores: [
+      ['without other legs', scoreOf(alone, ({ atOnce }) => atOnce)],
+      ['just after the failure', scoreOf(withLegs, ({ atOnce }) => atOnce)],
+      ['once all legs ran', scoreOf(withLegs, ({ later }) => later)],
+    ],
+  };
 }
 
 function follow({ runs }: RealHistory, rules: ServiceRules): Followed[] {
@@ -61,14 +71,14 @@ function follow({ runs }: RealHistory, rules: ServiceRules): Followed[] {
   return followed;
 }
 
-function scoreOf(followed: readonly Followed[], when: (one: Followed) => Said): FirstFailures {
-  const share = (some: readonly Followed[]): Share => ({
-    right: some.filter(({ isFailedAgain }) => isFailedAgain).length,
-    of: some.length,
-  });
+const shareOf = (some: readonly Followed[]): Share => ({
+  right: some.filter(({ isFailedAgain }) => isFailedAgain).length,
+  of: some.length,
+});
+
+function scoreOf(followed: readonly Followed[], when: (one: Followed) => Said): FirstFailureScore {
   return {
-    all: share(followed),
-    broken: share(followed.filter((one) => when(one).health === 'broken')),
+    broken: shareOf(followed.filter((one) => when(one).health === 'broken')),
     auc: aucOf(followed.map((one) => ({ value: when(one).failsNext, isTrue: one.isFailedAgain }))),
   };
 }

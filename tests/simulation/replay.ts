@@ -75,12 +75,12 @@ process.stdout.write(`\nof the tests that passed and failed on one commit in the
 if (calibration !== '')
   process.stdout.write(`\nhow often claims of the rules held, by their probability\n\n${calibration}`);
 
+const first = firstFailures(history);
 process.stdout.write('\nfirst failures of a row, in the second half of the runs\n\n');
-process.stdout.write('| | of | AUC | said broken | right |\n|---|---|---|---|---|\n');
-for (const [name, { all, auc, broken }] of firstFailures(history))
-  process.stdout.write(
-    `| ${name} | ${all.of}, ${share(all)} fail again | ${auc.toFixed(2)} | ${broken.of} | ${share(broken)} |\n`,
-  );
+process.stdout.write(`| ${first.all.of}, of which ${share(first.all)} fail again | AUC | said broken | right |\n`);
+process.stdout.write('|---|---|---|---|\n');
+for (const [name, { auc, broken }] of first.scores)
+  process.stdout.write(`| ${name} | ${auc.toFixed(2)} | ${broken.of} | ${share(broken)} |\n`);
 
 const say = (who: string, { all, single }: Groups): void => {
   process.stdout.write(

@@ -1,5 +1,5 @@
 /**
- * `bun run simulate:scenarios`: small stories as people tell them when they try the service, and what the rules say of their
+ * `bun run simulate:stories`: small stories as people tell them when they try the service, and what the rules say of their
  * tests, as a table. Other tests run beside them in each run and pass.
  */
 import { isSurelyHealthy, verdictOf } from '../../src/domain/belief.ts';
@@ -12,6 +12,7 @@ import { judge, type Told, type ToldRun } from '../support/told-history.ts';
 const BEGUN = Date.UTC(2026, 0, 5);
 const TEST = 't0';
 const BESIDE = 300;
+/** What has not come by then is told as that. */
 const TOLD_MAX = 150;
 const MINUTE_MS = HOUR_MS / 60;
 const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
@@ -27,7 +28,7 @@ class Story {
     readonly job = 'unit',
   ) {}
 
-  /** A run of the next commit, or of the same again. */
+  /** A run, of the next commit if none is named. `after`: until the next run. */
   run(results: Told | ReadonlyMap<string, Told>, { after = 6 * HOUR_MS, commit = `c${this.runs.length}` } = {}): this {
     const tests = typeof results === 'string' ? new Map([[TEST, results]]) : results;
     this.runs.push({ at: this.at, job: this.job, commit, tests, executions: tests.size + this.beside });
@@ -48,7 +49,7 @@ class Story {
     return verdictOf(this.belief(test)).status;
   }
 
-  /** How often something must be told until it holds; infinite if it does not hold soon. */
+  /** How often something must be told until it holds; infinite for more than {@link TOLD_MAX}. */
   until(holds: (story: this) => boolean, tell: (story: this, i: number) => void): number {
     for (let i = 0; i < TOLD_MAX; i++) {
       if (holds(this)) return i;
@@ -65,7 +66,6 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, i) 
 const shown = (count: number): string => (Number.isFinite(count) ? String(count) : `more than ${TOLD_MAX}`);
 const middleAndMost = (counts: readonly number[], unit: string): string =>
   `${shown(quantile(counts, 0.5))} ${unit} (median), ${[0.9, 1].map((q) => shown(quantile(counts, q))).join(' and ')} in the worst tenth and the worst of ${counts.length} draws`;
-const share = (value: number): string => value.toFixed(2);
 
 process.stdout.write('| story | what the rules say |\n|---|---|\n');
 
@@ -79,7 +79,7 @@ for (const passes of [3, 12, 50, 300]) {
   const alone = new Story(0).times(passes, (story) => story.run('passed'));
   row(
     `the only test of its job passes ${passes} times, then fails and passes when the commit runs again`,
-    `commits until it is flaky: ${alone.until(isSaid('flaky'), (story, i) => failAndRerun(story, i))}`,
+    `commits until it is flaky: ${shown(alone.until(isSaid('flaky'), (story, i) => failAndRerun(story, i)))}`,
   );
 }
 const five = new Story(0)
@@ -102,13 +102,13 @@ for (const perDay of [1, 4, 25]) {
   );
   row(
     `broken by a commit for five days; runs a day: ${perDay}; then fixed`,
-    `failures until it is broken: ${failures}; passes until it is healthy: ${passes}, and surely: ${passes + more}`,
+    `failures until it is broken: ${shown(failures)}; passes until it is healthy: ${shown(passes)}, and surely: ${shown(passes + more)}`,
   );
 }
 
 const fresh = [1, 2, 4, 8].map((count) => {
   const { status, probability } = verdictOf(new Story().times(count, (story) => story.run('failed')).belief());
-  return `${status} ${share(probability)}`;
+  return `${status} ${probability.toFixed(2)}`;
 });
 row('a new test that only fails, after 1, 2, 4 and 8 runs', fresh.join(', '));
 
@@ -125,7 +125,7 @@ for (const beside of [BESIDE, 0]) {
   const retries = story.until(isSaid('flaky'), (one) => one.run('retried').times(6, (two) => two.run('passed')));
   row(
     `passes on the second attempt in every seventh run, ${beside === 0 ? 'alone in its job' : `beside ${beside} tests`}`,
-    `retries until it is flaky: ${retries}`,
+    `retries until it is flaky: ${shown(retries)}`,
   );
 }
 
@@ -158,7 +158,7 @@ for (const count of [30, 100, 300, 450])
       },
       (one) => one.run(all(broken, 'failed'), { after }),
     );
-    row(`a commit breaks ${count} of 500 tests; runs a day: ${perDay}`, `runs until all are broken: ${runs}`);
+    row(`a commit breaks ${count} of 500 tests; runs a day: ${perDay}`, `runs until all are broken: ${shown(runs)}`);
   }
 
 for (const rate of [0.5, 0.2]) {
