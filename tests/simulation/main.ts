@@ -8,7 +8,7 @@ import { describeCalibration, hasClaims } from './calibration.ts';
 import { describeScores } from './report.ts';
 import { addScores, type Scores } from './score.ts';
 import { type Trial, WORLD_NAMES } from './trials.ts';
-import { CHANGING, KINDS, LARGE } from './worlds.ts';
+import { CHANGING, KINDS, LARGE, MASS } from './worlds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -50,7 +50,7 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Number(values.workers) }, work));
-const notSummed = [KINDS[0]?.name, LARGE.name, ...CHANGING.map(({ name }) => name)];
+const notSummed = [KINDS[0]?.name, LARGE.name, ...[...CHANGING, ...MASS].map(({ name }) => name)];
 const all = new Map<string, Scores>();
 for (const name of names) {
   const scores = byWorld.get(name) ?? new Map<string, Scores>();

@@ -4,7 +4,7 @@ import type { Rules } from './history.ts';
 import { addScores, noScores, play, type Scores } from './score.ts';
 import { type Legs, ServiceRules } from './service-rules.ts';
 import { makeWorld } from './world.ts';
-import { CHANGING, KINDS, LARGE, SMALL, SMALL_COUNT } from './worlds.ts';
+import { CHANGING, KINDS, LARGE, MASS, SMALL, SMALL_COUNT } from './worlds.ts';
 
 /** @param legs see `ServiceRules` */
 type MakeRules = (legs?: Legs) => Rules;
@@ -24,7 +24,7 @@ export const CURVE: readonly MakeRules[] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95].map((
   return new ServiceRules({ legs, levels });
 });
 
-export const WORLD_NAMES: readonly string[] = [...KINDS, SMALL, ...CHANGING, LARGE].map(({ name }) => name);
+export const WORLD_NAMES: readonly string[] = [...KINDS, SMALL, ...CHANGING, ...MASS, LARGE].map(({ name }) => name);
 
 export interface Trial {
   world: string;
@@ -36,7 +36,7 @@ export interface Trial {
 
 /** Scores by the name of the rules, on the world of that name and seed. */
 export function tryRules({ world, seed, rules, isCurve }: Trial): Map<string, Scores> {
-  const kind = [...KINDS, ...CHANGING, LARGE].find(({ name }) => name === world);
+  const kind = [...KINDS, ...CHANGING, ...MASS, LARGE].find(({ name }) => name === world);
   const options = kind
     ? [{ ...kind, seed }]
     : Array.from({ length: SMALL_COUNT }, (_, i) => ({ ...SMALL, seed: seed * 1_000 + i }));

@@ -28,6 +28,8 @@ export interface WorldOptions {
   oneInAHundredShare: number;
   breaksPerWeek: number;
   incidentsPerWeek: number;
+  /** How many of the breaks hit 30 to 90% of a CI job; none where it is left out. */
+  massBreakShare?: number;
   /** How long a flaky test fails at one rate, on average; infinite where it is left out. */
   rateLastsDays?: number;
 }
@@ -101,7 +103,7 @@ function momentsOf(perDay: number, days: number, random: () => number): number[]
 }
 
 function makeBreaks(
-  { tests, jobs, days, breaksPerWeek }: WorldOptions,
+  { tests, jobs, days, breaksPerWeek, massBreakShare = 0 }: WorldOptions,
   merges: readonly number[],
   random: () => number,
 ): Break[] {
@@ -114,7 +116,13 @@ function makeBreaks(
     const luck = random();
     const lasts = luck < 0.25 ? 1 : luck < 0.7 ? (2 + random() * 22) * HOUR_MS : (1 + random() * 6) * DAY_MS;
     const to = isFromOutside && random() < 0.5 ? from + lasts : after(from + lasts);
-    found.push({ tests: victimsOf(tests, jobs, random), from, to, isFromOutside });
+    const isMass = massBreakShare > 0 && random() < massBreakShare;
+    found.push({
+      tests: isMass ? mostOfJob(tests, jobs, random) : victimsOf(tests, jobs, random),
+      from,
+      to,
+      isFromOutside,
+    });
   }
   return found.filter(({ from }) => from < Number.MAX_SAFE_INTEGER);
 }
@@ -132,6 +140,13 @@ function victimsOf(tests: number, jobs: number, random: () => number): Set<numbe
     if (test < tests) victims.add(test);
   }
   return victims;
+}
+
+function mostOfJob(tests: number, jobs: number, random: () => number): Set<number> {
+  const [job, share] = [Math.floor(random() * jobs), 0.3 + 0.6 * random()];
+  return new Set(
+    Array.from({ length: tests }, (_, test) => test).filter((test) => jobOf(test, jobs) === job && random() < share),
+  );
 }
 
 function makePhases(

@@ -81,6 +81,15 @@ export const CHANGING: readonly Kind[] = [2, 8, 50, 200].map((mergesPerDay) => (
   rateLastsDays: 10,
 }));
 
+/** Half of the breaks hit most of a CI job, beside outages of the same size. Not in the sum: their tests would outweigh it. */
+export const MASS: readonly Kind[] = [4, 15, 50].map((mergesPerDay) => ({
+  ...REPOSITORY,
+  name: `breaks of most of a job, ${mergesPerDay} merges a day`,
+  days: mergesPerDay > 30 ? 30 : 60,
+  mergesPerDay,
+  massBreakShare: 0.5,
+}));
+
 /** Not in the sum of all worlds: its thousands of flaky tests would outweigh the others. */
 export const LARGE: Kind = {
   ...REPOSITORY,
