@@ -107,7 +107,10 @@ export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitori
 export const docs: Feature = (app, http) => void app.use(docsPlugin(http));
 
 /** Dependencies of the gateway: it enqueues, and notes what it refuses. Without `parse`, it parses in this process. */
-export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, parse?: Parse): IngestDeps => ({
+export const gatewayOf = (
+  { clock, log, config, producers, receipts, repositories }: Deps,
+  parse?: Parse,
+): IngestDeps => ({
   ...(parse && { parse }),
   clock,
   log,
@@ -115,6 +118,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   enqueue: (jobs, lane) => producers.of(lane === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
   enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
   writeRefusals: (refusals) => receipts.noteRefusals(refusals, clock.now()),
+  noteGate: ({ owner, name }) => repositories.noteGate(owner, name),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 

@@ -201,6 +201,12 @@ const uploadsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/uploads.tsx'), 'Uploads'),
 });
 
+const setupRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('./pages/setup.tsx'), 'SetupPage'),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -218,6 +224,7 @@ export const router = createRouter({
         quarantinesRoute,
         eventsRoute,
         uploadsRoute,
+        setupRoute,
       ]),
     ]),
   ]),

@@ -271,6 +271,7 @@ CREATE TABLE "ci_insights"."repositories" (
 	"rerun_percent" integer,
 	"quarantine_revision" bigint DEFAULT 0 NOT NULL,
 	"last_event_at" timestamp with time zone,
+	"gate_ran_at" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint

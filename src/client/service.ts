@@ -18,6 +18,8 @@ export type KeySource = (timeoutMs: number) => Promise<string>;
 export interface Patience {
   /** How long all requests together may take, with their retries. */
   totalMs: number;
+  /** The command that asks, where the service should know it. */
+  command?: 'gate';
   /** For tests. */
   backoffFirstMs?: number;
 }
@@ -44,14 +46,16 @@ export class Service {
   readonly url: string;
   readonly #token: string | KeySource;
   readonly #backoffFirstMs: number;
+  readonly #command: string | undefined;
   readonly #until: number;
   /** When all attempts of one request have failed, each of a hundred others must not wait as long: it gets one. */
   #attemptsMax = ATTEMPTS_MAX;
 
-  constructor({ url, token }: Connection, { totalMs, backoffFirstMs = BACKOFF_FIRST_MS }: Patience) {
+  constructor({ url, token }: Connection, { totalMs, command, backoffFirstMs = BACKOFF_FIRST_MS }: Patience) {
     this.url = url;
     this.#token = token;
     this.#backoffFirstMs = backoffFirstMs;
+    this.#command = command;
     this.#until = performance.now() + totalMs;
   }
 
@@ -120,7 +124,7 @@ export class Service {
         headers: {
           accept: 'application/json',
           authorization: `Bearer ${token}`,
-          'user-agent': `ci-insights/${version}`,
+          'user-agent': [`ci-insights/${version}`, this.#command].filter(Boolean).join(' '),
           ...(json !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },

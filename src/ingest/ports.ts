@@ -15,6 +15,8 @@ export interface IngestPort {
   enqueueBundle?(bundle: PackedJob): Promise<void>;
   /** Notes uploads that were refused as a whole. Without it, only their senders learn of it. */
   writeRefusals?: WriteRefusals;
+  /** Notes that `gate` sends reports of this repository. Its failure must not fail the upload. */
+  noteGate?(repository: { owner: string; name: string }): Promise<void>;
   /** The receipt of an upload to this repository, or null when there is none. */
   receipt(repository: { owner: string; name: string }, uploadId: string): Promise<Receipt | null>;
 }

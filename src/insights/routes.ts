@@ -28,6 +28,7 @@ import { RunLists } from './run-lists.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
 import { mountSegments } from './segments.ts';
+import { mountSetup } from './setup.ts';
 import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
@@ -51,6 +52,7 @@ const MOUNTED = [
   mountQuarantineEffects,
   mountFlakyDetectionContext,
   mountSplit,
+  mountSetup,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

@@ -15,6 +15,7 @@ import { repositoryIdOf } from '../domain/identity.ts';
 import { QUARANTINE_WARNING_DAYS_DEFAULT } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { Settings, SettingsChange } from '../domain/repository-settings.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { recordAudit } from './audit.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
@@ -250,6 +251,20 @@ export class RepositoryStore {
     );
     this.#forget(owner, repositoryName);
     return changed;
+  }
+
+  /** Notes that `gate` has sent reports, at most once an hour. A repository is noted once its first report is stored. */
+  async noteGate(owner: string, name: string): Promise<void> {
+    const found = await this.find(owner, name);
+    const now = this.clock.now();
+    if (!found || now - (found.gateRanAt?.getTime() ?? 0) < HOUR_MS) return;
+    await onPostgres(() =>
+      this.db
+        .update(repositories)
+        .set({ gateRanAt: new Date(now) })
+        .where(eq(repositories.id, found.id)),
+    );
+    this.#forget(owner, name);
   }
 
   #forget(owner: string, name: string): void {

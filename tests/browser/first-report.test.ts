@@ -10,21 +10,26 @@ const insights = setUpInsights(async (fixture) => {
 const pages = setUpPages(insights);
 
 describe.skipIf(!hasBrowser)('a repository without results of its default branch', () => {
-  test('waits for the first report only until one has come, and then says what it was', async () => {
+  test('ticks off each step of setting up once it has happened, and then shows the tests', async () => {
     const another = insights.fixture.another();
     const { owner, name } = another.repository;
     await pages.on({}, async ({ page, open }) => {
       await open(`/${owner}/${name}`);
-      await page.getByText('Waiting for the first report').waitFor();
+      const step = (title: string) =>
+        page.getByRole('list', { name: 'Steps' }).getByRole('listitem').filter({ hasText: title });
+      const ofPull = step('A pull request reports');
+      await ofPull.filter({ hasText: 'not yet' }).waitFor();
       const pull = { branch: 'feat/cart', base_ref: 'main', pull_request: 7, commit: 'c0ffee1234567890' };
       await another.ingest(another.run([{ name: 'adds tax', at: at(1) }], pull));
-      const status = page.getByRole('status').filter({ hasText: 'CI reports arrive' });
-      await status.waitFor();
-      expect(await status.textContent()).toContain('1 result of pull request #7 at c0ffee1234');
-      expect(await page.getByText('Waiting for the first report').count()).toBe(0);
+      await ofPull.filter({ hasText: ': done' }).waitFor();
+      expect(await ofPull.textContent()).toContain('pull request #7 at c0ffee1234');
+      expect(await step('The default branch reports').textContent()).toContain('not yet');
+      expect(await step('The gate runs').textContent()).toContain('not yet');
       await keepPicture(page, 'first-report-arrived');
       await another.ingest(another.run([{ name: 'the first test', at: at(1) }]));
       await page.getByRole('link', { name: 'the first test' }).waitFor();
+      await open(`/${owner}/${name}/setup`);
+      await step('The default branch reports').filter({ hasText: ': done' }).waitFor();
     });
   });
 

@@ -103,6 +103,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/axes`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
+  [`GET ${REPOSITORY}/setup`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/recovery`]: 'read',

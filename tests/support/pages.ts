@@ -184,6 +184,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'setup',
+    route: '/$owner/$repository/setup',
+    address: (places) => `${repository(places)}/setup`,
+    content: (page) => page.getByRole('list', { name: 'Steps' }),
+    empty: (page) => page.getByRole('list', { name: 'Steps' }),
+    hasReads: true,
+  },
+  {
     name: 'nothing-here',
     address: () => '/nope',
     content: text('There is nothing at this address'),

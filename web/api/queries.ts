@@ -18,6 +18,7 @@ import type { RunAnswer } from '../../src/insights/run.ts';
 import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
+import type { Setup } from '../../src/insights/setup.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
 import type { AuditList } from '../../src/operate/audit.ts';
 import type { DeadLetterList } from '../../src/operate/dead-letters.ts';
@@ -64,6 +65,7 @@ export const repositoriesQuery = queryOptions({
 });
 
 const PAGE_ROWS = 100;
+const SETUP_ASKED_MS = 3_000;
 
 /** Repositories with the most trouble, and how many there are: at once, also where the whole list takes a second. */
 export const firstRepositoriesQuery = queryOptions({
@@ -110,6 +112,14 @@ export const segmentsQuery = (path: TestPath, { start, end }: TimeWindow) =>
     queryFn: ({ signal }) => get<TestSegments>(`${test(path)}/segments`, { start, end }, signal),
     staleTime: 60_000,
     placeholderData: (before) => before,
+  });
+
+/** Asked again and again: its steps turn green by themselves. */
+export const setupQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['setup', path],
+    queryFn: ({ signal }) => get<Setup>(`${insights(path)}/setup`, {}, signal),
+    refetchInterval: SETUP_ASKED_MS,
   });
 
 export const runsQuery = (path: RepositoryPath, query: Query) =>

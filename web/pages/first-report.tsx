@@ -1,103 +1,65 @@
 /** Page of a repository without results of its default branch: how to send the first, and what else has arrived. */
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { RunList } from '../../src/insights/runs.ts';
 import { BASE } from '../api/client.ts';
-import { makeKey, type RepositoryPath, runsQuery, sessionQuery } from '../api/queries.ts';
-import { Commit } from '../ui/commit.tsx';
+import { makeKey, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { Copy } from '../ui/copy.tsx';
-import { formatCount } from '../ui/format.ts';
-import { Pull } from '../ui/pull.tsx';
 import { Secret } from '../ui/secret.tsx';
-import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { recipesOf } from './first-report-recipes.ts';
-
-const ASK_AGAIN_MS = 3_000;
+import { SetupSteps } from './setup-steps.tsx';
 
 export function FirstReport(path: RepositoryPath) {
   const { owner, repository } = path;
   useTitle(`${owner}/${repository}`);
+  return (
+    <div className="mx-auto max-w-2xl py-6">
+      <h1 className="mb-1 text-lg font-semibold break-words">
+        {owner}/{repository} has not sent results from its default branch
+      </h1>
+      <p className="mb-4 text-soft">This page changes with its first report.</p>
+      <SetupSteps path={path} />
+      <h2 className="mt-6 mb-3 font-semibold">What CI needs</h2>
+      <Recipes {...path} />
+    </div>
+  );
+}
+
+/** A key, and where it goes with the commands that send reports. */
+export function Recipes(path: RepositoryPath) {
+  const { owner, repository } = path;
   const { data: session } = useQuery(sessionQuery);
   const making = useMutation({
     mutationFn: () => makeKey({ name: `${repository} CI`, scope: 'upload', owner, repositories: [repository] }),
   });
   const token = making.data?.body.token;
   return (
-    <div className="mx-auto max-w-2xl py-6">
-      <h1 className="mb-1 text-lg font-semibold break-words">
-        {owner}/{repository} has not sent results from its default branch
-      </h1>
-      <Arrived path={path} />
-      <ol className="flex flex-col gap-4">
-        {session?.is_operator ? (
-          <li className="card flex flex-wrap items-center gap-3 px-4 py-3">
-            <span className="font-medium">Make a key for its CI</span>
-            <button
-              type="button"
-              className="button button-primary ml-auto"
-              disabled={making.isPending || token !== undefined}
-              onClick={() => making.mutate()}
-            >
-              {token === undefined ? 'Make a key' : 'Made'}
-            </button>
-            {token !== undefined && <Secret token={token} />}
-            {making.error && (
-              <p role="alert" className="basis-full text-broken">
-                {making.error.message}
-              </p>
-            )}
-          </li>
-        ) : (
-          <Step title="Make a key for CI, where the service runs">
-            {`ci-insights keys create --owner ${owner} --repository ${repository} --scope upload`}
-          </Step>
-        )}
-        <Sending path={path} />
-      </ol>
-    </div>
-  );
-}
-
-/** Nothing, or runs of pull requests and other branches: they are not lost, but are not shown here. */
-function Arrived({ path }: { path: RepositoryPath }) {
-  const found = useInfiniteQuery({ ...runsQuery(path, {}), refetchInterval: ASK_AGAIN_MS });
-  const [newest] = found.data?.pages[0]?.body.runs ?? [];
-  return (
-    <div className="mb-5 flex items-baseline gap-2 text-soft" role="status">
-      <span
-        className={`size-2 shrink-0 rounded-full bg-accent ${newest ? '' : 'motion-safe:animate-pulse'}`}
-        aria-hidden="true"
-      />
-      {newest ? (
-        <Newest path={path} run={newest} />
+    <ol className="flex flex-col gap-4">
+      {session?.is_operator ? (
+        <li className="card flex flex-wrap items-center gap-3 px-4 py-3">
+          <span className="font-medium">Make a key for its CI</span>
+          <button
+            type="button"
+            className="button button-primary ml-auto"
+            disabled={making.isPending || token !== undefined}
+            onClick={() => making.mutate()}
+          >
+            {token === undefined ? 'Make a key' : 'Made'}
+          </button>
+          {token !== undefined && <Secret token={token} />}
+          {making.error && (
+            <p role="alert" className="basis-full text-broken">
+              {making.error.message}
+            </p>
+          )}
+        </li>
       ) : (
-        <p>Waiting for the first report. This page changes when it arrives.</p>
+        <Step title="Make a key for CI, where the service runs">
+          {`ci-insights keys create --owner ${owner} --repository ${repository} --scope upload`}
+        </Step>
       )}
-    </div>
-  );
-}
-
-function Newest({ path, run }: { path: RepositoryPath; run: RunList['runs'][number] }) {
-  const executions = run.passed + run.failed + run.skipped;
-  return (
-    <p className="min-w-0 break-words">
-      CI reports arrive: {formatCount(executions)} {executions === 1 ? 'result' : 'results'} of{' '}
-      {run.pull_request !== null ? (
-        <Pull path={path} number={run.pull_request} prefix="pull request " />
-      ) : run.branch !== null ? (
-        <>the branch {run.branch}</>
-      ) : (
-        'no branch'
-      )}
-      {run.commit_sha !== null && (
-        <>
-          {' '}
-          at <Commit path={path} commit={run.commit_sha} />
-        </>
-      )}
-      , <Time at={run.started_at} />. Health is judged on the default branch: this page changes with its first report.
-    </p>
+      <Sending path={path} />
+    </ol>
   );
 }
 

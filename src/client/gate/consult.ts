@@ -48,7 +48,11 @@ export async function consult(question: Question): Promise<Consulted> {
     const { owner, name } = repositoryOf(flags, run);
     const target = runTargetOf(flags, run);
     notices.push(...target.warnings);
-    const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
+    const repository = new Repository(
+      new Service(connection, { totalMs: flags.timeout * 1_000, command: 'gate' }),
+      owner,
+      name,
+    );
     const uploads = await send(question, repository, { owner, name }, target, notices);
     const isStored = uploads.every(({ outcome }) => outcome === 'stored');
     const asked =

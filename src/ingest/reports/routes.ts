@@ -41,6 +41,7 @@ function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFo
       const contentType = request.headers.get('content-type');
       const input = { kind: 'report', format: format.name, contentType, query } as const;
       const taken = await takeUpload(deps, { owner, name: repository }, { request, credential }, input);
+      if (isFromGate(request)) noteGate(deps, { owner, name: repository });
       const { uploadId, executions, rejections, warnings, isCutShort } = taken;
       const location = `${http.publicUrl ?? url.origin}/v1/ci/${owner}/repositories/${repository}/uploads/${uploadId}`;
       return {
@@ -59,6 +60,15 @@ function mountFormat(app: AnyElysia, http: Http, deps: Gateway, format: ReportFo
       };
     },
   });
+}
+
+/** The client says so: src/client/service.ts. */
+const isFromGate = ({ headers }: Request): boolean =>
+  /^ci-insights\/\S{1,40} gate$/.test(headers.get('user-agent') ?? '');
+
+/** Outside of the request: if the note fails, the upload does not. */
+function noteGate({ noteGate, log }: Gateway, repository: { owner: string; name: string }): void {
+  noteGate?.(repository).catch((err: unknown) => log.debug({ err, ...repository }, 'that the gate ran was not noted'));
 }
 
 /** `go-test` → `GoTest` */

@@ -29,6 +29,8 @@ export const repositories = schema.table(
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
     /** When its newest event was received. Writing events locks the row, so ids and times go up together. */
     lastEventAt: moment('last_event_at'),
+    /** When `gate` last sent reports, to the hour. */
+    gateRanAt: moment('gate_ran_at'),
     createdAt: moment('created_at').notNull(),
   },
   (table) => [
