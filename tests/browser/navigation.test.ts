@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('the pages of a repository', () => {
       await tabs.getByRole('link', { name: 'Tests' }).click();
       await page.waitForURL(/\/tests$/);
       await tabs.getByRole('link', { name: 'Tests' }).waitFor({ state: 'hidden' });
-      expect(await button.textContent()).toContain('Tests');
+      await tabs.locator('summary', { hasText: 'Tests' }).waitFor();
     });
   });
 });
