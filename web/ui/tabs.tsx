@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react';
 /** In the order of the row. A page that belongs to a tab's address, such as a test's, marks the tab, too. */
 const TABS = [
   ['/$owner/$repository/tests', 'Tests'],
+  ['/$owner/$repository/pulls', 'Pull requests'],
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/events', 'Event log'],
