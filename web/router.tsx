@@ -154,6 +154,14 @@ const runRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/run.tsx'), 'Run'),
 });
 
+const pullsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/pulls',
+  validateSearch: (search) =>
+    set({ q: text(search.q), author: text(search.author), state: oneOf(search.state, ['merged', 'all']) }),
+  component: lazyRouteComponent(() => import('./pages/pulls.tsx'), 'Pulls'),
+});
+
 const pullRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/pulls/$number',
@@ -219,6 +227,7 @@ export const router = createRouter({
         testRoute,
         runsRoute,
         runRoute,
+        pullsRoute,
         pullRoute,
         commitRoute,
         quarantinesRoute,

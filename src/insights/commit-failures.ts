@@ -23,6 +23,7 @@ import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
+import { summaryOf, verdictCounts } from './failure-summary.ts';
 import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 import { fewerTestsJson, fewerTestsSchema, type UsualTestsOfJobs } from './usual-tests.ts';
@@ -135,6 +136,11 @@ const response = z.object({
   verdicts: z
     .object(Object.fromEntries(COMMIT_VERDICTS.map((verdict) => [verdict, z.int()])))
     .meta({ description: 'How many failed tests have each verdict, on all pages', example: exampleCounts() }),
+  summary: z.string().nullable().meta({
+    description:
+      'What failed in one sentence: whether it is the change, and whether a gate passes that excuses only what is quarantined. Null as long as nothing has arrived',
+    example: 'Probably your change: 1 failure, new; the gate fails.',
+  }),
   fewer_tests: z.array(fewerTestsSchema).meta({
     description:
       'Attempts of CI jobs that ran far fewer tests than usual, as when the runner stops at the first failure: what did not run has no verdict',
@@ -214,10 +220,12 @@ export function mountCommitFailures(
       const ids = page.items.map(({ testId }) => testId);
       const where = repository ? await whereTheyFail(deps, repository, ids, signal) : undefined;
       const reply = pageReply(page, 'failures', (failure) => toJson(failure, where?.get(failure.testId)));
-      const counts = Object.fromEntries(
-        COMMIT_VERDICTS.map((one) => [one, found.failures.filter(({ verdict }) => verdict === one).length]),
-      );
-      const body = { runs: found.runs.length, total: listed.length, verdicts: counts };
+      const counts = verdictCounts(found.failures);
+      const summary =
+        repository && found.runs.length > 0
+          ? summaryOf(found.failures, repository.defaultBranch, deps.clock.now())
+          : null;
+      const body = { runs: found.runs.length, total: listed.length, verdicts: counts, summary };
       return { ...reply, body: { ...reply.body, ...body, fewer_tests: fewer.map(fewerTestsJson) } };
     },
   });

@@ -19,6 +19,7 @@ import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountPullRequest } from './pull-request.ts';
+import { mountPulls } from './pulls.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRecovery } from './recovery.ts';
 import { mountRepositories } from './repositories.ts';
@@ -48,6 +49,7 @@ const MOUNTED = [
   mountHealthTransitions,
   mountRuns,
   mountRun,
+  mountPulls,
   mountPullRequest,
   mountQuarantineEffects,
   mountFlakyDetectionContext,

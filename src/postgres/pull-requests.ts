@@ -1,6 +1,7 @@
 /** Pull requests, as known from host webhooks and `pr-events`. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from './client.ts';
+import { plainColumn } from './columns.ts';
 import { pullRequests } from './schema.ts';
 
 export type PullRequest = typeof pullRequests.$inferSelect;
@@ -18,6 +19,21 @@ export async function findPullRequest(
       .where(and(eq(pullRequests.repositoryId, repositoryId), eq(pullRequests.number, number))),
   );
   return row;
+}
+
+/** Some pull requests by their numbers; nothing of those that no webhook has named. */
+export async function pullRequestsOf(
+  db: Database,
+  repositoryId: string,
+  numbers: readonly number[],
+): Promise<Map<number, PullRequest>> {
+  // One parameter, however many there are.
+  const isAsked = sql`${pullRequests.number} = any(${plainColumn(numbers)}::int[])`;
+  const rows = await db
+    .select()
+    .from(pullRequests)
+    .where(and(eq(pullRequests.repositoryId, repositoryId), isAsked));
+  return new Map(rows.map((row) => [row.number, row]));
 }
 
 /** The accounts of the authors of some pull requests, by number; nothing of those that no webhook has named. */

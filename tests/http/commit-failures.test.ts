@@ -292,10 +292,12 @@ describe('the list', () => {
       runs: 0,
       total: 0,
       verdicts: nothing,
+      summary: null,
       fewer_tests: [],
       failures: [],
     });
-    expect(await failuresOf('commit-1')).toMatchObject({ runs: 1, total: 0 });
+    const summary = 'Nothing failed; the gate passes.';
+    expect(await failuresOf('commit-1')).toMatchObject({ runs: 1, total: 0, summary });
   });
 });
 

@@ -53,6 +53,7 @@ const resultOf = (failures: JudgedTest[], said: string): GateResult => ({
   decision: { code: 1, reason: 'failed' },
   tests: 9,
   failures,
+  summary: null,
   troubles: [said],
   notices: [said],
   uploads: [],

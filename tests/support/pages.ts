@@ -144,6 +144,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'pulls',
+    route: '/$owner/$repository/pulls',
+    address: (places) => `${repository(places)}/pulls`,
+    content: entry,
+    empty: text('Nothing has run for a pull request'),
+    hasReads: true,
+  },
+  {
     name: 'pull-request',
     route: '/$owner/$repository/pulls/$number',
     address: (places) => `${repository(places)}/pulls/${places.pull}`,

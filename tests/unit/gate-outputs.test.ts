@@ -23,6 +23,7 @@ const quarantined = failure({ name: 'cart.sums', verdict: 'quarantined', isExcus
 const resultOf = (failures: JudgedTest[], change: Partial<GateResult> = {}): GateResult => ({
   decision: { code: 1, reason: 'failed' },
   tests: 211,
+  summary: 'Probably your change: 2 failures, 1 new, 1 quarantined; the gate fails.',
   failures,
   troubles: [],
   notices: [],
@@ -52,6 +53,7 @@ test('the log has a line for each failed test, its exception, why, and where its
     '                  AssertionError: expected 110.00, got 110.01',
     '                  https://ci.acme.example/v1/ci/acme/repositories/shop/tests/1',
     '2 of 211 tests failed: 1 new, 1 quarantined.',
+    'Probably your change: 2 failures, 1 new, 1 quarantined; the gate fails.',
     'The job fails: 1 failure is not excused.',
   ]);
 });

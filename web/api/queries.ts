@@ -12,6 +12,7 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
+import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
@@ -66,6 +67,8 @@ export const repositoriesQuery = queryOptions({
 
 const PAGE_ROWS = 100;
 const SETUP_ASKED_MS = 3_000;
+/** Of lists whose rows take the service more than a lookup. */
+const LINES = 30;
 
 /** Repositories with the most trouble, and how many there are: at once, also where the whole list takes a second. */
 export const firstRepositoriesQuery = queryOptions({
@@ -135,6 +138,18 @@ export const runQuery = (path: RepositoryPath, id: string) =>
   queryOptions({
     queryKey: ['run', path, id],
     queryFn: ({ signal }) => get<RunAnswer>(`${insights(path)}${pathOf`/runs/${id}`}`, {}, signal),
+  });
+
+export const pullsQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['pull requests', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<PullRequestList>('GET', `${insights(path)}/pulls`, {
+        query: { ...query, cursor, per_page: LINES },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
   });
 
 export const pullQuery = (path: RepositoryPath, number: string) =>

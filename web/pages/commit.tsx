@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { commitQuery, runsQuery } from '../api/queries.ts';
 import { Pull } from '../ui/pull.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
+import { Summary } from '../ui/summary.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { Ran } from './ran.tsx';
@@ -36,6 +37,7 @@ export function Commit() {
           </p>
         )}
       </header>
+      {!runs.isPending && ran.length > 0 && <Summary path={path} commit={commit} />}
       {runs.isPending && <Loading />}
       {ran.length > 0 && <Ran path={path} runs={ran} />}
       {!runs.isPending && (

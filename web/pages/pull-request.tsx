@@ -7,6 +7,7 @@ import { commitQuery, pullQuery, type RepositoryPath, runsQuery } from '../api/q
 import { Commit } from '../ui/commit.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Empty, Loading, NotYet } from '../ui/states.tsx';
+import { Summary } from '../ui/summary.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { PullEvents } from './pull-events.tsx';
@@ -101,6 +102,7 @@ function State({ path, pull, commit }: StateProps) {
         <h2 className="font-semibold">
           State at <Commit path={path} commit={commit} />
         </h2>
+        <Summary path={path} commit={commit} />
         <Ran path={path} runs={runs.data?.pages[0]?.body.runs ?? []} />
         <VerdictList
           path={path}

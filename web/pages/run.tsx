@@ -10,6 +10,7 @@ import { legWords } from '../ui/leg-words.ts';
 import { NameLegs } from '../ui/name-legs.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { Empty, NotYet } from '../ui/states.tsx';
+import { Summary } from '../ui/summary.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { Counts } from './ran.tsx';
@@ -48,6 +49,9 @@ export function Run() {
           <Time at={run.started_at} />
         </p>
       </header>
+      {run.commit_sha !== null && run.run_id !== null && (
+        <Summary path={path} commit={run.commit_sha} only={{ pipeline_name: run.pipeline_name, run_id: run.run_id }} />
+      )}
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5 lg:order-last">
           <Jobs jobs={run.jobs} />

@@ -4,6 +4,7 @@ import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { BASE } from '../api/client.ts';
 import { sessionQuery, signOut } from '../api/queries.ts';
+import { Tabs } from './tabs.tsx';
 
 export function Frame() {
   return (
@@ -70,32 +71,6 @@ function useFocusOnNewPage() {
     element.current?.focus({ preventScroll: true });
   }, [pathname]);
   return element;
-}
-
-const TABS = [
-  ['/$owner/$repository/tests', 'Tests'],
-  ['/$owner/$repository/runs', 'Runs'],
-  ['/$owner/$repository/quarantines', 'Quarantine'],
-  ['/$owner/$repository/events', 'Event log'],
-  ['/$owner/$repository/uploads', 'Uploads'],
-] as const;
-
-function Tabs(params: { owner: string; repository: string }) {
-  return (
-    <nav aria-label="Pages of this repository" className="order-last flex basis-full gap-1 overflow-x-auto">
-      {TABS.map(([to, label]) => (
-        <Link
-          key={to}
-          to={to}
-          params={params}
-          activeOptions={{ includeSearch: false }}
-          className="border-b-2 border-transparent px-2.5 py-2 whitespace-nowrap text-soft hover:text-ink hover:no-underline data-[status=active]:border-accent data-[status=active]:font-medium data-[status=active]:text-ink"
-        >
-          {label}
-        </Link>
-      ))}
-    </nav>
-  );
 }
 
 function Person({ isInRepository }: { isInRepository: boolean }) {

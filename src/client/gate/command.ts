@@ -1,5 +1,6 @@
 /** `ci-insights gate <format> <files…> [-- command…]`: runs the tests of a job and excuses what is known to fail. */
 import { Command, InvalidArgumentError } from 'commander';
+import { failuresInWords } from '../../domain/failures-in-words.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { FORMATS } from '../../formats/formats.ts';
 import { attachmentsPlaceOf } from '../attachments.ts';
@@ -106,6 +107,7 @@ async function gate(
   const result: GateResult = {
     decision,
     tests: reports.tests,
+    summary: summaryOf(failures, consulted, decision.code === 0),
     failures,
     troubles: [
       ...reports.troubles,
@@ -141,4 +143,17 @@ function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, polic
     } satisfies JudgedTest;
   });
   return tests.sort((a, b) => VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict) || (a.name < b.name ? -1 : 1));
+}
+
+function summaryOf(failures: readonly JudgedTest[], { known }: Consulted, isPassed: boolean): string | null {
+  if (failures.length === 0) return null;
+  const since = failures.flatMap(({ name }) => Date.parse(known.get(name)?.brokenSince ?? '') || []);
+  const byVerdict = Object.entries(Object.groupBy(failures, ({ verdict }) => verdict));
+  return failuresInWords({
+    counts: Object.fromEntries(byVerdict.map(([verdict, tests]) => [verdict, tests.length])),
+    defaultBranch: null,
+    brokenSince: since.length === 0 ? null : Math.min(...since),
+    now: Date.now(),
+    isPassed,
+  });
 }

@@ -24,6 +24,8 @@ export interface GateResult {
   decision: Decision;
   /** Tests in the reports. */
   tests: number;
+  /** Whose fault the failures are, in the sentence that the pages of the commit show; null without a failure. */
+  summary: string | null;
   /** Begins with those that need attention. */
   failures: JudgedTest[];
   /** Sentences about reports that cannot be trusted. */

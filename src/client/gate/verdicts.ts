@@ -11,6 +11,8 @@ interface KnownFailure {
   /** Which axis its failures follow, in a sentence; null if the service does not know. */
   where: string | null;
   testId: string | null;
+  /** Since when the test is broken on the default branch; null for other verdicts, and if the service does not say. */
+  brokenSince: string | null;
 }
 
 export interface Answer {
@@ -31,7 +33,13 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
   const notices: string[] = [];
   try {
     for (const { test_name, test_id } of await repository.quarantines(target))
-      known.set(test_name, { verdict: 'quarantined', because: null, where: null, testId: test_id ?? null });
+      known.set(test_name, {
+        verdict: 'quarantined',
+        because: null,
+        where: null,
+        testId: test_id ?? null,
+        brokenSince: null,
+      });
   } catch (error) {
     notices.push(`The quarantines cannot be read: ${messageOf(error)}. The job's own result stands.`);
     return { known, notices };
@@ -49,6 +57,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
         because: evidenceSentence(failure),
         where: whereSentence(failure),
         testId: failure.test_id,
+        brokenSince: failure.verdict === 'broken' ? (failure.evidence.health_began_at ?? null) : null,
       });
   } catch (error) {
     notices.push(`The verdicts cannot be read: ${messageOf(error)}. Only quarantines count.`);

@@ -18,6 +18,7 @@ export function markdownOf(result: GateResult): string {
   return [
     `### ${decision.code === 0 ? '✅' : '❌'} ${resultSentence(result)}`,
     '',
+    ...(result.summary === null ? [] : [result.summary, '']),
     countSentence(result),
     ...(rows.length > 0 ? ['', '| verdict | test | failure |', '|---|---|---|', ...rows] : []),
     ...(more > 0 ? ['', `${grouped(more)} more are in the log of the job.`] : []),

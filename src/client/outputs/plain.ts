@@ -24,6 +24,7 @@ export function plainLines(result: GateResult, palette: Palette): string[] {
     ...result.failures.flatMap((test) => linesOf(test, palette)),
     ...result.notices.map(inLog),
     countSentence(result),
+    ...(result.summary === null ? [] : [result.summary]),
     `${result.decision.code === 0 ? '' : palette.blocking}${resultSentence(result)}${result.decision.code === 0 ? '' : palette.end}`,
   ];
 }
