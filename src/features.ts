@@ -112,7 +112,7 @@ export const gatewayOf = ({ clock, log, config, producers, receipts }: Deps, par
   clock,
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs, lane) => producers.of(lane === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
+  enqueue: (jobs, track) => producers.of(track === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
   enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
   writeRefusals: (refusals) => receipts.noteRefusals(refusals, clock.now()),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
