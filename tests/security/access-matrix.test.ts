@@ -104,6 +104,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',
+  [`GET ${REPOSITORY}/lanes`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/recovery`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/health-transitions`]: 'read',
