@@ -115,7 +115,7 @@ export const gatewayOf = (
   clock,
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs, lane) => producers.of(lane === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
+  enqueue: (jobs, track) => producers.of(track === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
   enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
   writeRefusals: (refusals) => receipts.noteRefusals(refusals, clock.now()),
   noteGate: ({ owner, name }) => repositories.noteGate(owner, name),

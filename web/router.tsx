@@ -187,6 +187,18 @@ const quarantinesRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
 });
 
+const lanesRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/lanes',
+  validateSearch: (search) =>
+    set({
+      by: oneOf(search.by, ['runner', 'region', 'leg', 'job', 'pipeline', 'hour']),
+      days: oneOf(search.days, ['1', '7', '30', '90']),
+      branch: text(search.branch),
+    }),
+  component: lazyRouteComponent(() => import('./pages/lanes.tsx'), 'Lanes'),
+});
+
 const eventsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/events',
@@ -231,6 +243,7 @@ export const router = createRouter({
         pullRoute,
         commitRoute,
         quarantinesRoute,
+        lanesRoute,
         eventsRoute,
         uploadsRoute,
         setupRoute,

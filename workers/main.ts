@@ -65,15 +65,15 @@ export function startWorkers(
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
   const fingerprints = new FingerprintBudget();
-  // Each lane has its own blocks: a small chunk in one with large ones would wait until these are stored.
-  const laneHandler = () => {
+  // Each track has its own blocks: a small chunk in one with large ones would wait until these are stored.
+  const trackHandler = () => {
     const batcher = new Batcher((chunks) => ledger.write(chunks));
     return testRunsHandler({ clock, repositories, batcher, retentionDays, fingerprints });
   };
-  const storeChunk = laneHandler();
+  const storeChunk = trackHandler();
   const consumers: Record<JobName, Consumer> = {
     'test-runs': consume(testRuns, storeChunk),
-    'large-test-runs': consume(largeTestRuns, laneHandler()),
+    'large-test-runs': consume(largeTestRuns, trackHandler()),
     'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
     'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };

@@ -14,11 +14,11 @@ import { UserError } from '../errors.ts';
 import { FairQueue, type Turn } from '../fair-queue.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
 import { Cluster } from './cluster.ts';
+import { type Connections, connectionsOf, type Limits } from './connections.ts';
 import { type EmbeddedEngine, openEmbedded } from './embedded.ts';
 import { withoutTrueGuards } from './guards.ts';
 import { overHttp } from './http.ts';
 import { type Insertion, insertStatement } from './inserts.ts';
-import { type Lanes, type Limits, lanesOf } from './lanes.ts';
 import { bindLiterals } from './literals.ts';
 import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
@@ -125,8 +125,8 @@ async function checkCredentials(client: ClickHouse): Promise<void> {
 
 /** Where statements go. */
 interface Stores {
-  reads: Lanes;
-  writes: Lanes;
+  reads: Connections;
+  writes: Connections;
   turns: FairQueue;
   pings: ClickHouseClient;
   newer: Pick<NewerSettings, 'known' | 'forget'>;
@@ -137,9 +137,9 @@ interface Stores {
 }
 
 function overServer(client: ClickHouseClient): Stores {
-  const lanes = lanesOf([client], true);
+  const connections = connectionsOf([client], true);
   const newer = new NewerSettings(() =>
-    lanes.repeatable({ limitMs: LIMITS_MS.ping }, async (_, abort) => {
+    connections.repeatable({ limitMs: LIMITS_MS.ping }, async (_, abort) => {
       const answer = await client.query({ query: NEWER_SETTINGS_SQL, format: 'JSONEachRow', ...abort });
       assertFromClickHouse(answer.response_headers);
       return namesOf(rowsIn(await answer.text()));
@@ -147,8 +147,8 @@ function overServer(client: ClickHouseClient): Stores {
   );
   return {
     newer,
-    reads: lanes,
-    writes: lanes,
+    reads: connections,
+    writes: connections,
     turns: new FairQueue(SERVER_SHARES),
     pings: client,
     insert: async (_, insertion, abort) => {
@@ -169,8 +169,8 @@ function overEngine({ clients, insert, runNow, close }: EmbeddedEngine): Stores 
   const [pings, ...others] = clients;
   if (!pings) throw new TypeError('no connection');
   return {
-    reads: lanesOf(others.slice(0, READ_CONNECTIONS), false),
-    writes: lanesOf(others.slice(READ_CONNECTIONS), false),
+    reads: connectionsOf(others.slice(0, READ_CONNECTIONS), false),
+    writes: connectionsOf(others.slice(READ_CONNECTIONS), false),
     turns: new FairQueue(EMBEDDED_SHARES),
     pings,
     newer: { known: async () => ALL_NEWER, forget: () => {} },

@@ -6,11 +6,11 @@ import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { WriteRefusals } from './refusals.ts';
 
 /** Large uploads have a separate queue, so that small ones never wait for them. */
-type Lane = 'small' | 'large';
+type Track = 'small' | 'large';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
-  enqueue(jobs: readonly PackedJob[], lane: Lane): Promise<void>;
+  enqueue(jobs: readonly PackedJob[], track: Track): Promise<void>;
   /** Queues the chunks of several uploads as one job. Without it, every upload is a separate job. */
   enqueueBundle?(bundle: PackedJob): Promise<void>;
   /** Notes uploads that were refused as a whole. Without it, only their senders learn of it. */

@@ -17,6 +17,7 @@ import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
+import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountPullRequest } from './pull-request.ts';
 import { mountPulls } from './pulls.ts';
@@ -52,6 +53,7 @@ const MOUNTED = [
   mountPulls,
   mountPullRequest,
   mountQuarantineEffects,
+  mountLanes,
   mountFlakyDetectionContext,
   mountSplit,
   mountSetup,

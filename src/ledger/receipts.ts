@@ -159,9 +159,9 @@ export class ReceiptStore {
   async #headOf(uploadId: string): Promise<QueuedHead | undefined> {
     const { producers } = this.deps;
     const jobId = chunkJobId(uploadId, 0);
-    for (const lane of [producers.of(testRuns), producers.of(largeTestRuns)]) {
-      const job = await lane.find(jobId);
-      if (job) return { ...headOf(job.payload), isQueued: () => lane.has(jobId) };
+    for (const track of [producers.of(testRuns), producers.of(largeTestRuns)]) {
+      const job = await track.find(jobId);
+      if (job) return { ...headOf(job.payload), isQueued: () => track.has(jobId) };
     }
     const bundles = producers.of(uploadBundles);
     for (const bundleId of bundleJobIds(bundleOf(uploadId))) {

@@ -1,5 +1,5 @@
 /**
- * The lane of large uploads: the same jobs as `test-runs`, in a queue with its own worker, memory and blocks. A small upload
+ * The track of large uploads: the same jobs as `test-runs`, in a queue with its own worker, memory and blocks. A small upload
  * never waits for one of these, however many wait.
  */
 import { defineJob } from './job-kind.ts';

@@ -199,7 +199,7 @@ async function stopped(): Promise<number> {
   }
 }
 
-test('a small upload is read while large ones occupy every parser, and neither lane takes more than its share', async () => {
+test('a small upload is read while large ones occupy every parser, and neither track takes more than its share', async () => {
   const { parse } = open({ size: 1 });
   const large = [parse(...blanks(2)), parse(...blanks(2))];
   const pid = await stopped();

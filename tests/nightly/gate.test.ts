@@ -35,7 +35,7 @@ const FAILURES: readonly (readonly [Verdict, readonly Row[]])[] = [
 /** Each of the jobs starts a client: seconds on a busy machine. */
 const WAIT_MS_MAX = 1_800_000;
 /** Jobs that run at once. */
-const LANES = 2;
+const WRITERS = 2;
 
 const folder = mkdtempSync(join(tmpdir(), 'ci-insights-gate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -76,7 +76,7 @@ test(
   async () => {
     const gate = gateJobs(await sharedService(), await shopWithHistory(), folder);
     const left = CASES.values();
-    const lane = async (): Promise<void> => {
+    const write = async (): Promise<void> => {
       for (const { failures, policy, code, runtime } of left) {
         const verdicts = failures.map(([verdict]) => verdict);
         const rows = failures.flatMap(([, failed]) => failed);
@@ -106,7 +106,7 @@ test(
         ]);
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await Promise.all(Array.from({ length: WRITERS }, write));
   },
   WAIT_MS_MAX,
 );

@@ -93,12 +93,12 @@ describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () =>
         await Bun.sleep(5);
       }
     };
-    const report = (nth: number, lane: string): string =>
-      `<testsuite name="s"><testcase classname="c" name="t${nth % 7}"/><testcase classname="c" name="${lane}"><failure message="boom ${nth % 3}"/></testcase></testsuite>`;
-    const upload = (lane: string) => (nth: number) =>
+    const report = (nth: number, track: string): string =>
+      `<testsuite name="s"><testcase classname="c" name="t${nth % 7}"/><testcase classname="c" name="${track}"><failure message="boom ${nth % 3}"/></testcase></testsuite>`;
+    const upload = (track: string) => (nth: number) =>
       send(
-        `${REPOSITORY}/junit?pipeline_name=CI&job_name=unit&run_id=${lane}-${nth}&run_attempt=1&branch=main&commit=c${nth}&report=r.xml`,
-        { method: 'POST', body: report(nth, lane) },
+        `${REPOSITORY}/junit?pipeline_name=CI&job_name=unit&run_id=${track}-${nth}&run_attempt=1&branch=main&commit=c${nth}&report=r.xml`,
+        { method: 'POST', body: report(nth, track) },
       );
     const load = [
       keepOn('reads', () => send(`${REPOSITORY}/search/tests?test_name=*`)),

@@ -1,5 +1,6 @@
 /** A world as a repository that looks alive: names, messages, stacks, commits instead of numbers. */
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 import type { Run } from './history.ts';
@@ -48,6 +49,12 @@ const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[]
   [/./, { type: 'ConnectionError', message: 'connect ECONNREFUSED 10.0.4.17:5432' }],
 ];
 
+/** Machines of the CI; one of them has been ill for three weeks, and fails in another test each time. */
+const RUNNERS = ['runner-1', 'runner-2', 'runner-3', 'runner-4', 'runner-5', 'runner-6'];
+const ILL_RUNNER = 'runner-4';
+const ILL_MS = 21 * DAY_MS;
+const NO_SPACE = { type: 'OSError', message: 'ENOSPC: no space left on device, write' };
+
 export const of = <T>(list: readonly T[], number: number): T => list[number % list.length] as T;
 /** Hash in the form of a commit's. */
 export const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
@@ -73,6 +80,11 @@ export function jobOf(
   { startedAt, now, pull }: { startedAt: number; now: number; pull: { number: number; branch: string } | undefined },
 ): TestRunsJob {
   const runId = runIdOf(run);
+  const dice = Number.parseInt(hashOf(`${run.id} ${run.attempt}`).slice(0, 8), 16);
+  const runner = of(RUNNERS, dice);
+  // Off the default branch, so that it costs time and calls no test flaky.
+  const isIll = runner === ILL_RUNNER && pull !== undefined && now - startedAt < ILL_MS && dice % 5 < 2;
+  const ill = isIll ? of(Array.from(run.identities), Math.floor(dice / 64)) : undefined;
   return makeJob({
     repository: LIVELY,
     receivedAt: now,
@@ -87,6 +99,7 @@ export function jobOf(
       ...(pull === undefined
         ? { branch: 'main' }
         : { branch: pull.branch, base_ref: 'main', pull_request: pull.number }),
+      place: { runner, region: runner < 'runner-4' ? 'eu-west' : 'us-east' },
       framework: 'vitest',
       framework_version: '4.1.2',
       language: 'typescript',
@@ -94,13 +107,13 @@ export function jobOf(
     },
     executions: Array.from(run.identities, (index) => {
       const { name, file } = placeOf(index);
-      const trouble = run.troubles.get(index);
-      const says = trouble && SAYINGS.find(([cause]) => cause.test(trouble.message))?.[1];
+      const trouble = index === ill ? undefined : run.troubles.get(index);
+      const says = index === ill ? NO_SPACE : trouble && SAYINGS.find(([cause]) => cause.test(trouble.message))?.[1];
       const frames = `\n    at ${file}:${12 + (index % 80)}:9\n    at runTest (runner.ts:301:11)`;
       return {
         name,
         filepath: file,
-        status: trouble && !trouble.isPassedOnRetry ? 'failed' : 'passed',
+        status: index === ill || (trouble && !trouble.isPassedOnRetry) ? 'failed' : 'passed',
         at: Math.min(startedAt + (index % 600) * 1_000, now),
         durationSeconds: 0.02 + ((index * 37) % 90) / 100 + (says?.type === 'TimeoutError' ? 5 : 0),
         isFlaky: trouble?.isPassedOnRetry ?? false,

@@ -176,6 +176,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'lanes',
+    route: '/$owner/$repository/lanes',
+    address: (places) => `${repository(places)}/lanes?by=leg`,
+    content: (page) => page.getByRole('row').nth(1),
+    empty: text('Nothing has run'),
+    hasReads: true,
+  },
+  {
     name: 'events',
     route: '/$owner/$repository/events',
     address: (places) => `${repository(places)}/events`,

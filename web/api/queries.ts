@@ -11,6 +11,7 @@ import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
+import type { LaneList } from '../../src/insights/lanes.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
@@ -216,6 +217,14 @@ export const effectsQuery = (path: RepositoryPath) =>
     queryKey: ['quarantine effects', path],
     queryFn: ({ signal }) => get<QuarantineEffects>(`${insights(path)}/quarantine-effects`, {}, signal),
     staleTime: 60_000,
+  });
+
+export const lanesQuery = (path: RepositoryPath, query: Query) =>
+  queryOptions({
+    queryKey: ['lanes', path, query],
+    queryFn: ({ signal }) => get<LaneList>(`${insights(path)}/lanes`, query, signal),
+    staleTime: 60_000,
+    placeholderData: (before) => before,
   });
 
 export const logQuery = ({ owner, repository }: RepositoryPath, query: Query) =>

@@ -23,6 +23,10 @@ export const formatProbability = (value: number): string => formatShare(Math.min
 export const formatCounted = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
+/** Such as "56 times" and "1.6 times". */
+export const formatTimes = (value: number): string =>
+  `${NUMBER.format(value < 10 ? toTenths(value) : Math.round(value))} times`;
+
 export const formatLocal = (at: string): string => LOCAL.format(new Date(at));
 const formatUtc = (at: string): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 /** For the hint at a moment: the reader's zone, and UTC below. */

@@ -8,8 +8,10 @@ const TABS = [
   ['/$owner/$repository/pulls', 'Pull requests'],
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
+  ['/$owner/$repository/lanes', 'Lanes'],
   ['/$owner/$repository/events', 'Event log'],
   ['/$owner/$repository/uploads', 'Uploads'],
+  ['/$owner/$repository/setup', 'Set up'],
 ] as const;
 
 interface TabsProps {

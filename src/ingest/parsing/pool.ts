@@ -9,7 +9,7 @@ import { HOUR_MS } from '../../domain/time.ts';
 import type { Logger } from '../../observability/log.ts';
 import { parsersFor } from './capacity.ts';
 import { Parser, type ParserEnd, type ParserLimits } from './parser.ts';
-import { asSmall, laneOf, type ParserLane } from './parser-lane.ts';
+import { asSmall, type ParserTrack, trackOf } from './parser-track.ts';
 import { decodeResult, type Parse, type ParseResult, type ParseTask } from './task.ts';
 
 export interface ParserPoolOptions extends Partial<ParserLimits> {
@@ -34,12 +34,12 @@ interface Waiting {
   body: Uint8Array;
   resolve(result: ParseResult): void;
   reject(error: unknown): void;
-  lane: ParserLane;
+  track: ParserTrack;
   /** A parser has died while it read it, so it is read for the second time. */
   isRepeated: boolean;
 }
 
-/** The uploads of one lane that wait: by owner, in the order of their turns. */
+/** The uploads of one track that wait: by owner, in the order of their turns. */
 type Line = Map<string, Waiting[]>;
 
 export class ParserPool {
@@ -49,7 +49,7 @@ export class ParserPool {
   readonly #log: Logger;
   readonly #parsers = new Set<Parser>();
   readonly #idle: Parser[] = [];
-  readonly #waiting: Record<ParserLane, Line> = { small: new Map(), large: new Map() };
+  readonly #waiting: Record<ParserTrack, Line> = { small: new Map(), large: new Map() };
   /** How many parsers read large uploads: at most `size`. For small ones there is one more. */
   #largeCount = 0;
   /** How many parsers were killed while they read an upload, by what it holds. */
@@ -65,7 +65,7 @@ export class ParserPool {
 
   readonly parse: Parse = (task, body) =>
     new Promise((resolve, reject) => {
-      this.#wait({ task, body, resolve, reject, lane: laneOf(task, body), isRepeated: false });
+      this.#wait({ task, body, resolve, reject, track: trackOf(task, body), isRepeated: false });
       this.#dispatch();
     });
 
@@ -92,7 +92,7 @@ export class ParserPool {
 
   #wait(job: Waiting): void {
     const { owner } = job.task.repository;
-    const line = this.#waiting[job.lane];
+    const line = this.#waiting[job.track];
     const queue = line.get(owner);
     if (queue) queue.push(job);
     else line.set(owner, [job]);
@@ -106,16 +106,16 @@ export class ParserPool {
     if (idle) void this.#end(idle);
   }
 
-  /** Whether an upload of the lane has begun. */
-  #serve(lane: ParserLane): boolean {
-    const line = this.#waiting[lane];
+  /** Whether an upload of the track has begun. */
+  #serve(track: ParserTrack): boolean {
+    const line = this.#waiting[track];
     const isFull = this.#largeCount >= this.#size;
-    if (line.size === 0 || (lane === 'large' && isFull)) return false;
+    if (line.size === 0 || (track === 'large' && isFull)) return false;
     const sizeMax = isFull ? this.#size + 1 : this.#size;
     const parser = this.#living() ?? (this.#parsers.size < sizeMax ? this.#start() : undefined);
     const job = parser && nextOf(line);
     if (!job) return false;
-    if (lane === 'large') this.#largeCount++;
+    if (track === 'large') this.#largeCount++;
     void this.#run(parser, job)
       .catch(job.reject)
       .finally(() => this.#dispatch());
@@ -132,9 +132,9 @@ export class ParserPool {
   }
 
   async #run(parser: Parser, job: Waiting): Promise<void> {
-    const { lane, task, body } = job;
-    const answer = await parser.run(lane === 'small' ? asSmall(task) : task, body);
-    if (lane === 'large') this.#largeCount--;
+    const { track, task, body } = job;
+    const answer = await parser.run(track === 'small' ? asSmall(task) : task, body);
+    if (track === 'large') this.#largeCount--;
     if (typeof answer === 'string') {
       await this.#end(parser);
       return this.#explain(answer, job);
@@ -142,8 +142,8 @@ export class ParserPool {
     if (parser.restingBytes > RESIDENT_BYTES_KEPT) await this.#end(parser);
     else this.#idle.push(parser);
     const result = decodeResult(answer);
-    if (lane === 'small' && result.outcome === 'refused' && result.why === 'too large')
-      this.#wait({ ...job, lane: 'large' });
+    if (track === 'small' && result.outcome === 'refused' && result.why === 'too large')
+      this.#wait({ ...job, track: 'large' });
     else job.resolve(result);
   }
 

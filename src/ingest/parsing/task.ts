@@ -70,7 +70,7 @@ const parsedSchema = z.object({
   isCutShort: z.boolean(),
   /** Ready for the queue. */
   jobs: z.array(packedJobSchema),
-  /** Whether they go into the lane of large uploads. */
+  /** Whether they go into the track of large uploads. */
   isLarge: z.boolean(),
 });
 const refusedSchema = z.object({

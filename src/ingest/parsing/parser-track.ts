@@ -1,16 +1,16 @@
 /**
- * Uploads that are small once they are unpacked are parsed in milliseconds. They have a separate lane, so that they never wait for
+ * Uploads that are small once they are unpacked are parsed in milliseconds. They have a separate track, so that they never wait for
  * large ones.
  */
 import type { ParseTask } from './task.ts';
 
-export type ParserLane = 'small' | 'large';
+export type ParserTrack = 'small' | 'large';
 
 /** Some 5,000 executions that passed. */
 const SMALL_BYTES_MAX = 1024 * 1024;
 
 /** By what the body says of itself: {@link asSmall} sees to it that it is so. */
-export function laneOf({ isGzip }: Pick<ParseTask, 'isGzip'>, body: Uint8Array): ParserLane {
+export function trackOf({ isGzip }: Pick<ParseTask, 'isGzip'>, body: Uint8Array): ParserTrack {
   return Math.max(body.length, isGzip ? statedLength(body) : 0) <= SMALL_BYTES_MAX ? 'small' : 'large';
 }
 

@@ -23,14 +23,14 @@ export interface Limits {
   onEnded?: (() => void) | undefined;
 }
 
-export interface Lanes {
+export interface Connections {
   /** Throws {@link StoreUnavailable} when there is no answer in time, and the signal's reason when it is aborted. */
   run<T>(limits: Limits, run: Run<T>): Promise<T>;
   /** The same, once more if the connection breaks: for what may run twice. */
   repeatable<T>(limits: Limits, run: Run<T>): Promise<T>;
 }
 
-interface Lane {
+interface Connection {
   client: ClickHouseClient;
   busy: number;
 }
@@ -41,14 +41,14 @@ const KILL_PAUSE_MS = 200;
 const KILL_PAUSE_MS_MAX = 5_000;
 
 /** @param isOverHttp whether a statement can be abandoned by closing its connection */
-export function lanesOf(clients: readonly ClickHouseClient[], isOverHttp: boolean): Lanes {
-  const lanes: readonly Lane[] = clients.map((client) => ({ client, busy: 0 }));
+export function connectionsOf(clients: readonly ClickHouseClient[], isOverHttp: boolean): Connections {
+  const connections: readonly Connection[] = clients.map((client) => ({ client, busy: 0 }));
   let turns = 0;
 
   /** The least busy connection; round-robin among equals. */
-  const choose = (): Lane => {
+  const choose = (): Connection => {
     turns++;
-    const ordered = lanes.map((_, i) => lanes[(i + turns) % lanes.length] as Lane);
+    const ordered = connections.map((_, i) => connections[(i + turns) % connections.length] as Connection);
     return ordered.reduce((least, other) => (other.busy < least.busy ? other : least));
   };
 
@@ -60,12 +60,12 @@ export function lanesOf(clients: readonly ClickHouseClient[], isOverHttp: boolea
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), limitMs);
     const ended = signal ? AbortSignal.any([late.signal, signal]) : late.signal;
-    const lane = choose();
-    lane.busy++;
+    const connection = choose();
+    connection.busy++;
     let isRunning = true;
-    const running = statement(lane.client, isOverHttp || !kill ? { abort_signal: ended } : {}).finally(() => {
+    const running = statement(connection.client, isOverHttp || !kill ? { abort_signal: ended } : {}).finally(() => {
       isRunning = false;
-      lane.busy--;
+      connection.busy--;
       onEnded?.();
     });
     const abandoned = aborted(ended);

@@ -1,4 +1,4 @@
-/** Large uploads have a separate lane: they slow their owner down, not the others. */
+/** Large uploads have a separate track: they slow their owner down, not the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { inArray } from 'drizzle-orm';
 import { gatewayOf } from '../../src/features.ts';
@@ -109,7 +109,7 @@ for (const { kind, isHere, start } of BACKENDS)
       await producer.close();
     }, 120_000);
 
-    test('the receipt of a large upload says queued while it waits, and the other lane holds nothing of it', async () => {
+    test('the receipt of a large upload says queued while it waits, and the other track holds nothing of it', async () => {
       const repository = uniqueRepository();
       const id = await upload(repository, 1, LARGE_REPORT);
       expect(await stores.receipts.find(repository.owner, repository.name, id)).toMatchObject({ status: 'queued' });
@@ -121,7 +121,7 @@ for (const { kind, isHere, start } of BACKENDS)
       await driver.stop();
     });
 
-    test('the producer of the package puts each job into its lane', async () => {
+    test('the producer of the package puts each job into its track', async () => {
       const repository = uniqueRepository();
       const producer = new TestRunsProducer(queues);
       await producer.add([job(repository, 0), job(repository, 20, 2)]);
