@@ -148,9 +148,10 @@ function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, polic
 function summaryOf(failures: readonly JudgedTest[], { known }: Consulted, isPassed: boolean): string | null {
   if (failures.length === 0) return null;
   const since = failures.flatMap(({ name }) => Date.parse(known.get(name)?.brokenSince ?? '') || []);
-  const byVerdict = Object.entries(Object.groupBy(failures, ({ verdict }) => verdict));
+  const counts: Partial<Record<JudgedTest['verdict'], number>> = {};
+  for (const { verdict } of failures) counts[verdict] = (counts[verdict] ?? 0) + 1;
   return failuresInWords({
-    counts: Object.fromEntries(byVerdict.map(([verdict, tests]) => [verdict, tests.length])),
+    counts,
     defaultBranch: null,
     brokenSince: since.length === 0 ? null : Math.min(...since),
     now: Date.now(),
