@@ -10,6 +10,7 @@ interface KnownFailure {
   because: string | null;
   /** Which axis its failures follow, in a sentence; null if the service does not know. */
   where: string | null;
+  owners: string[];
   testId: string | null;
 }
 
@@ -31,7 +32,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
   const notices: string[] = [];
   try {
     for (const { test_name, test_id } of await repository.quarantines(target))
-      known.set(test_name, { verdict: 'quarantined', because: null, where: null, testId: test_id ?? null });
+      known.set(test_name, { verdict: 'quarantined', because: null, where: null, owners: [], testId: test_id ?? null });
   } catch (error) {
     notices.push(`The quarantines cannot be read: ${messageOf(error)}. The job's own result stands.`);
     return { known, notices };
@@ -48,6 +49,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
         verdict: failure.verdict,
         because: evidenceSentence(failure),
         where: whereSentence(failure),
+        owners: failure.owners ?? [],
         testId: failure.test_id,
       });
   } catch (error) {
