@@ -217,6 +217,7 @@ describe('a failure', () => {
       test_name: 'flaky',
       pipeline_name: 'CI',
       job_name: 'unit',
+      owners: [],
       branch: 'feature/rounding',
       pull_request: 7,
       run_id: expect.any(String),
