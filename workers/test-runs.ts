@@ -1,6 +1,7 @@
 /** Handles `test-runs` jobs: records the repository, prepares the chunk, and adds it to the next block. */
 import type { Clock } from '../src/clock.ts';
 import { defaultBranchWarning, guessDefaultBranch, originOf, shortBranch } from '../src/domain/default-branch.ts';
+import { inSlices } from '../src/in-slices.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
 import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
@@ -8,7 +9,6 @@ import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
 import type { Batcher } from './batcher.ts';
 import type { Handler } from './consume.ts';
 import { FingerprintBudget } from './fingerprint-budget.ts';
-import { inSlices } from './in-slices.ts';
 
 export interface TestRunsDeps {
   clock: Clock;

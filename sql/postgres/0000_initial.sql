@@ -225,6 +225,32 @@ CREATE TABLE "ci_insights"."upload_chunks" (
 	CONSTRAINT "upload_chunks_upload_id_chunk_index_pk" PRIMARY KEY("upload_id","chunk_index")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."codeowners" (
+	"repository_id" uuid PRIMARY KEY NOT NULL,
+	"host" text NOT NULL,
+	"path" text NOT NULL,
+	"content" text NOT NULL,
+	"files" text NOT NULL,
+	"changed_at" timestamp with time zone NOT NULL,
+	"changed_by" text NOT NULL,
+	"matched_lines" integer[] DEFAULT '{}' NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."owned_tests" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"file" text NOT NULL,
+	CONSTRAINT "owned_tests_repository_id_test_id_pk" PRIMARY KEY("repository_id","test_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."test_owners" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"owner" text COLLATE "C" NOT NULL,
+	"position" smallint NOT NULL,
+	CONSTRAINT "test_owners_repository_id_test_id_owner_pk" PRIMARY KEY("repository_id","test_id","owner")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."quarantines" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"repository_id" uuid NOT NULL,
@@ -269,6 +295,7 @@ CREATE TABLE "ci_insights"."repositories" (
 	"quarantine_limit_reached" boolean DEFAULT false NOT NULL,
 	"quarantine_warning_days" integer DEFAULT 3 NOT NULL,
 	"rerun_percent" integer,
+	"test_owners" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"quarantine_revision" bigint DEFAULT 0 NOT NULL,
 	"last_event_at" timestamp with time zone,
 	"gate_ran_at" timestamp with time zone,
@@ -540,6 +567,7 @@ CREATE INDEX "upload_chunks_run" ON "ci_insights"."upload_chunks" USING btree ("
 CREATE INDEX "upload_chunks_received" ON "ci_insights"."upload_chunks" USING btree ("received_at");--> statement-breakpoint
 CREATE INDEX "upload_chunks_repository" ON "ci_insights"."upload_chunks" USING btree ("repository_id","received_at","upload_id");--> statement-breakpoint
 CREATE INDEX "upload_chunks_problems" ON "ci_insights"."upload_chunks" USING btree ("received_at","upload_id") WHERE "ci_insights"."upload_chunks"."has_problem";--> statement-breakpoint
+CREATE INDEX "test_owners_owner" ON "ci_insights"."test_owners" USING btree ("owner","repository_id","test_id");--> statement-breakpoint
 CREATE INDEX "quarantines_open" ON "ci_insights"."quarantines" USING btree ("repository_id","created_at","id") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantines_once_per_scope" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id",coalesce("branch", ''),"narrowing") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null;--> statement-breakpoint

@@ -4,6 +4,7 @@ import { axesWords } from '../domain/axes-in-words.ts';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
+import { sendCodeowners } from './codeowners.ts';
 import { leftOutSentence, reportFilesOf, sortedFilesOf } from './files.ts';
 import { withRun, withTarget } from './options.ts';
 import { print, printError, printJson } from './output.ts';
@@ -113,10 +114,13 @@ async function send(
   for (const warning of target.warnings) printError(`Warning: ${warning}`);
   if (Object.keys(target.axes).length > 0) printError(`Leg: ${axesWords(target.axes, ' ')}.`);
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
+  const job = { query: target.query, provider: run.provider, folder: process.cwd() };
+  const sending = sendCodeowners(connection, { owner, name }, job);
   const results = await eachWithProgress([...formats], ([file, format]) => {
     const upload = uploadOfFile(format, target.query, file, reportNameOf(flags, target, file, formats.size));
     return uploadFile(repository, upload, format, waitMsMax(flags));
   });
+  await sending;
   finish([...results, ...[...problems].map(([file, why]) => failedUpload(file, why))], flags);
 }
 

@@ -92,6 +92,7 @@ const commitFailureSchema = z.object({
     run_failed: z.number(),
     run_passed: z.number(),
   }),
+  owners: z.array(z.string()).nullish(),
   fails_with: failsWithSchema.nullish(),
   legs: z.array(z.object({ axes: z.record(z.string(), z.string()) })).nullish(),
 });
@@ -146,6 +147,10 @@ const splitSchema = z.object({
   known: z.number(),
   groups: z.array(z.object({ seconds: z.number(), names: z.array(z.string()) })),
   warnings: z.array(z.string()).default([]),
+});
+
+const codeownersSchema = z.object({
+  problems: z.array(z.object({ line: z.number(), reason: z.string() })).default([]),
 });
 
 const PER_PAGE_MAX = 100;
@@ -238,6 +243,10 @@ export class Repository {
   /** Entries of the event log, newest first. */
   events(query: URLSearchParams, max: number): Promise<z.infer<typeof eventSchema>[]> {
     return this.#list(`/v1/repos/${this.owner}/${this.name}/logs`, query, eventSchema, 'events', max);
+  }
+
+  sendCodeowners(file: Record<string, unknown>) {
+    return this.ask('codeowners', codeownersSchema, { method: 'PUT', json: file });
   }
 
   /** The group of one shard of a run. */

@@ -46,3 +46,27 @@ export const globToLike = (glob: string): string =>
       return part.kind === 'run' ? '%' : '_';
     })
     .join('');
+
+/**
+ * Whether names match a glob. Follows at most as many steps as the name and the glob are long, multiplied: the longest
+ * beginning of a glob that a `*` follows is never tried again.
+ */
+export function globMatcher(glob: string): (name: string) => boolean {
+  const steps = parts(glob).flatMap((part): (string | null | undefined)[] => {
+    if (part.kind === 'run') return [null];
+    return part.kind === 'one' ? [undefined] : [...part.text];
+  });
+  if (!steps.some((step) => step === null || step === undefined))
+    return (name) => name === glob || name === steps.join('');
+  return (text) => {
+    if (text === glob) return true;
+    const name = [...text];
+    let [i, j, runAt, resumeAt] = [0, 0, -1, 0];
+    while (i < name.length)
+      if (j < steps.length && steps[j] === null) [runAt, resumeAt, j] = [j, i, j + 1];
+      else if (j < steps.length && (steps[j] === undefined || steps[j] === name[i])) [i, j] = [i + 1, j + 1];
+      else if (runAt >= 0) [i, j, resumeAt] = [resumeAt + 1, runAt + 1, resumeAt + 1];
+      else return false;
+    return steps.slice(j).every((step) => step === null);
+  };
+}

@@ -291,6 +291,30 @@ export const REQUEST_LIMITS = {
     413,
     (most = limits.CHECK_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
   ),
+  CODEOWNERS_BODY_BYTES_MAX: limit(
+    limits.CODEOWNERS_BODY_BYTES_MAX,
+    'bytes of the body with a CODEOWNERS file',
+    413,
+    (most = limits.CODEOWNERS_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
+  ),
+  CODEOWNERS_BYTES_MAX: limit(
+    limits.CODEOWNERS_BYTES_MAX,
+    'bytes of a CODEOWNERS file',
+    422,
+    () => `is longer than ${limits.CODEOWNERS_BYTES_MAX} bytes`,
+  ),
+  CODEOWNERS_FILES_BYTES_MAX: limit(
+    limits.CODEOWNERS_FILES_BYTES_MAX,
+    'bytes of the list of files beside it',
+    422,
+    () => `is longer than ${limits.CODEOWNERS_FILES_BYTES_MAX} bytes: list only files with tests, or none`,
+  ),
+  CODEOWNERS_FILES_MAX: limit(
+    limits.CODEOWNERS_FILES_MAX,
+    'files in that list',
+    422,
+    () => `lists more than ${limits.CODEOWNERS_FILES_MAX} files: list only files with tests, or none`,
+  ),
   CHECKED_NAMES_MAX: limit(
     limits.CHECKED_NAMES_MAX,
     'names in a check of quarantines or in a split',

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { matchesBranch } from './branch-pattern.ts';
 import type { Run } from './columns.ts';
-import { isOnBranchItself, originOf, shortBranch } from './default-branch.ts';
+import { guessDefaultBranch, isOnBranchItself, isOnDefaultBranch, originOf, shortBranch } from './default-branch.ts';
 import type { KeyScope } from './key-scope.ts';
 
 /** The parts of a run that say what ran. Null: there is none; absent: the job's word counts. */
@@ -79,6 +79,28 @@ export function boundRun(reported: Run, bounds: ReportBounds): Bound {
     run: { ...run, branch: null },
     warning: `This credential is for pull requests only, and the report names none: its branch ${branch} is left out, so it counts for no branch.`,
   };
+}
+
+/**
+ * Whether a run may say what holds for the default branch, such as who owns tests: it is on that branch itself, and its
+ * credential lets it be.
+ *
+ * @param defaultBranch null while it is not known: then only `main` and `master` count
+ */
+export function speaksForDefaultBranch(
+  reported: Pick<Run, 'branch' | 'base_ref' | 'pull_request'>,
+  bounds: ReportBounds | undefined,
+  defaultBranch: string | null,
+): boolean {
+  const { branch, base_ref, pull_request } = bounds?.run ?? {};
+  const origin = originOf({
+    branch: branch === undefined ? reported.branch : branch,
+    base_ref: base_ref === undefined ? reported.base_ref : base_ref,
+    pull_request: pull_request === undefined ? reported.pull_request : pull_request,
+  });
+  if (bounds?.pull_requests_only) return false;
+  if (bounds?.branches && !bounds.branches.some((pattern) => matchesBranch(pattern, origin.branch))) return false;
+  return isOnDefaultBranch(origin, defaultBranch ?? guessDefaultBranch(origin));
 }
 
 /**

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { shortBranch } from './default-branch.ts';
 import { NAME_LENGTH_MAX } from './limits.ts';
+import { ownerRulesSchema } from './owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_LIMIT_MAX, QUARANTINE_WARNING_DAYS_MAX } from './quarantine-rules.ts';
 import { RERUN_PERCENT_MAX } from './rerun-plan.ts';
 import { textProblem } from './text.ts';
@@ -44,6 +45,10 @@ const SETTINGS = {
   rerun_percent: whole(1, RERUN_PERCENT_MAX, ', or null for none').nullable().meta({
     description: 'How much longer test runners may take to run new and unhealthy tests again; null: not at all',
     example: null,
+  }),
+  test_owners: ownerRulesSchema.meta({
+    description: 'Who owns tests. They win over CODEOWNERS; of several rules that match, the last counts',
+    example: [{ file: '/src/cart/', owners: ['@acme/cart'] }],
   }),
 } as const;
 

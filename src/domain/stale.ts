@@ -4,11 +4,20 @@
  * - `evidence`: the clues of commits;
  * - `judgements`: what runs mean and what is believed since a moment;
  * - `beginnings`: the exceptions with which tests became flaky or broken;
+ * - `owners`: who owns tests, of some or of all;
  * - `quarantines`: which tests are quarantined automatically, and which have recovered;
  * - `totals`: how many tests of the repository are in which health;
  * - `records`: the records of commits on which a test failed.
  */
-export const STALE_KINDS = ['evidence', 'judgements', 'beginnings', 'quarantines', 'totals', 'records'] as const;
+export const STALE_KINDS = [
+  'evidence',
+  'judgements',
+  'beginnings',
+  'owners',
+  'quarantines',
+  'totals',
+  'records',
+] as const;
 export type StaleKind = (typeof STALE_KINDS)[number];
 
 /** An upload is not stored before these are refreshed: reads would show something else. */

@@ -24,6 +24,7 @@ import { forgetFlakyExecutions } from '../postgres/flaky-executions.ts';
 import { readIdentities, type StoredIdentity, withoutMonth } from '../postgres/identities.ts';
 import { foldHealths } from '../postgres/job-legs.ts';
 import { forgetRuns, readMeanings } from '../postgres/judged-runs.ts';
+import { noteOwnersStale } from '../postgres/owners.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import { noteStale, readStale } from '../postgres/stale.ts';
 import { readSuspects, writeSuspects } from '../postgres/suspects.ts';
@@ -80,6 +81,7 @@ export async function moveBaselines(
     await forgetRuns(tx, repositoryId, { from: 0, to });
     await forgetClues(tx, repositoryId, { from: 0, to: span.to });
     await noteStale(tx, [{ repositoryId, kind: 'totals', blockId: Number.MAX_SAFE_INTEGER }]);
+    await noteOwnersStale(tx, repositoryId);
   }
 }
 

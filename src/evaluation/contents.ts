@@ -11,7 +11,7 @@ import { runNameOf } from '../domain/judge-runs.ts';
 import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
 import { STATUSES } from '../domain/status.ts';
 import { type Identity, identityKey, identityOf, type Leg, legKey } from '../domain/test-identity.ts';
-import type { SummarisedExecution } from '../domain/test-state.ts';
+import { isLater, type SummarisedExecution } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import type { IdentityCounts } from '../postgres/identities.ts';
 import type { AddedRun } from '../postgres/judged-runs.ts';
@@ -91,6 +91,17 @@ export class Contents {
   /** Adds the lines of a part. Throws when they are not those of a block. */
   add(lines: string): void {
     for (const text of lines.split('\n')) if (text !== '') this.#addLine(lineSchema.parse(JSON.parse(text)));
+  }
+
+  /** By test id: the file that the newest of these executions reports; empty when unknown. */
+  files(): Map<string, string> {
+    const newest = new Map<string, SummarisedExecution>();
+    for (const identity of this.identities.values()) {
+      const found = identity.newestExecution();
+      const known = newest.get(identity.testId);
+      if (known === undefined || isLater(found, known)) newest.set(identity.testId, found);
+    }
+    return new Map([...newest].map(([testId, { filepath }]) => [testId, filepath]));
   }
 
   #addLine(line: Line): void {
@@ -250,10 +261,10 @@ export class IdentityContents implements Identity {
   }
 
   counts(): IdentityCounts {
-    return { ...identityOf(this), testName: this.testName, ...this.#tally.totals(), newest: this.#newestExecution() };
+    return { ...identityOf(this), testName: this.testName, ...this.#tally.totals(), newest: this.newestExecution() };
   }
 
-  #newestExecution(): SummarisedExecution {
+  newestExecution(): SummarisedExecution {
     const [line, row] = [at(this.#lines, this.#newest), at(this.#rows, this.#newest)];
     const { executionId, status, finishedAt } = executionAt(line, row);
     return {

@@ -17,6 +17,7 @@ import { addIdentities } from '../postgres/count-identities.ts';
 import { addFailureGroups } from '../postgres/failure-groups.ts';
 import { readIdentities } from '../postgres/identities.ts';
 import { foldHealths } from '../postgres/job-legs.ts';
+import { repositoriesWithOwners, testsInOtherFiles } from '../postgres/owners.ts';
 import {
   deleteParts,
   lockPartitionsOf,
@@ -146,6 +147,8 @@ interface Known {
   folded: ReadonlyMap<string, ReadonlySet<string>>;
   settings: ReadonlyMap<string, { isEnabled: boolean; mode: AutoQuarantineMode }>;
   quarantined: ReadonlySet<string>;
+  /** Repositories that say who owns tests. */
+  owned: ReadonlySet<string>;
 }
 
 /** Counts all identities of all repositories together, and reads before what a judgement needs. */
@@ -177,6 +180,7 @@ async function countAll(tx: Executor, waiting: readonly Waiting[]): Promise<Know
     staleTests: new Map([...stale].map(([id, kinds]) => [id, kinds.get('judgements')?.testIds ?? new Set<string>()])),
     settings: new Map(settings.map(({ id, ...settingsOfOne }) => [id, settingsOfOne])),
     quarantined: new Set(await repositoriesWithQuarantines(tx, repositoryIds)),
+    owned: new Set(await repositoriesWithOwners(tx, repositoryIds)),
   };
 }
 
@@ -216,6 +220,10 @@ async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting,
   if (written.begun.size > 0) note('beginnings', { testIds: written.begun });
   const unhealthy = await mayBeQuarantined(tx, repositoryId, contents, known, written);
   if (unhealthy.size > 0 || known.quarantined.has(repositoryId)) note('quarantines', { testIds: unhealthy });
+  if (known.owned.has(repositoryId)) {
+    const testIds = await testsInOtherFiles(tx, repositoryId, contents.files());
+    if (testIds.length > 0) note('owners', { testIds });
+  }
   if (contents.identities.size > 0) note('totals');
   await noteStale(tx, notes);
 }

@@ -2,7 +2,7 @@
  * Puts right what passes have left stale (src/domain/stale.ts), one repository at a time. Each step takes its note away in
  * the transaction that writes what it found, so a step that is cut off is done again.
  *
- *     evidence ─► judgements ─► beginnings ─► quarantines ─► totals ─► records of commits
+ *     evidence ─► judgements ─► beginnings ─► owners ─► quarantines ─► totals ─► records of commits
  *
  * After each step, the kind rests for ten times as long as the step took, or a minute if that is less: a job that is always
  * a day late may not keep a worker busy.
@@ -18,6 +18,7 @@ import { identityOf } from '../domain/test-identity.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
 import { readIdentities } from '../postgres/identities.ts';
+import { refreshOwners } from '../postgres/owners.ts';
 import { countWaiting, lockPartitionsOf } from '../postgres/partitions.ts';
 import { PlannerStatistics } from '../postgres/planner-statistics.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -86,6 +87,7 @@ export class Refresh {
   /** Refreshes what is due of a repository. Returns whether it has more commits than one step reads. */
   async refresh(repositoryId: string): Promise<boolean> {
     const hasMoreEvidence = await this.#judgements(repositoryId);
+    await this.#step(repositoryId, 'owners', (tx, noted) => this.#owners(tx, repositoryId, noted));
     await this.#step(repositoryId, 'quarantines', (tx, noted) => this.#quarantines(tx, repositoryId, noted));
     await this.#totals(repositoryId);
     const hasMoreRecords = await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
@@ -227,6 +229,12 @@ export class Refresh {
       restMs: this.#restOf('beginnings', startedAt),
       revision: noted.revision,
     });
+  }
+
+  /** Before quarantines, which take their owners from them. */
+  async #owners(tx: Executor, repositoryId: string, { since, testIds }: Noted): Promise<boolean> {
+    await refreshOwners(tx, repositoryId, since === null ? [...testIds] : undefined);
+    return true;
   }
 
   /** Not while judgements are stale: what is believed meanwhile is provisional. */

@@ -95,8 +95,8 @@ export const folderAddressParameter = (about: Description): QueryParameter<strin
   );
 
 /** Repeated text: each value stands alone, none is split. */
-export const textsParameter = (max: number, about: Description): QueryParameter<string[]> =>
-  repeated(text(1, max), { type: 'string', minLength: 1, maxLength: max }, about);
+export const textsParameter = (max: number, about: Description, min: 0 | 1 = 1): QueryParameter<string[]> =>
+  repeated(text(min, max), { type: 'string', minLength: min, maxLength: max }, about);
 
 /** Repeated axes, as `name:value`, each once; undefined without any. */
 export function axesParameter({ description, example }: Description): QueryParameter<Axes | undefined> {

@@ -19,6 +19,9 @@ import {
   integerParameter,
   perPageParameter,
 } from '../http/parameters.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { readOwners } from '../postgres/owners.ts';
+import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
@@ -91,6 +94,7 @@ const failureSchema = z
     test_name: common.testNameOut,
     pipeline_name: common.pipelineNameOut,
     job_name: common.jobNameOut,
+    owners: common.ownersOut(),
     branch: z.string().nullable().meta({ example: 'feature/rounding' }),
     pull_request: z.int().nullable().meta({ example: 7 }),
     run_id: z.string().meta({ description: 'As the CI provider names the run', example: '1001' }),
@@ -218,8 +222,11 @@ export function mountCommitFailures(
       );
       const fewer = repository ? await deps.usualTests.fewer(repository, found.runs) : [];
       const ids = page.items.map(({ testId }) => testId);
+      const owners = await ownersOf(deps, repository, ids);
       const where = repository ? await whereTheyFail(deps, repository, ids, signal) : undefined;
-      const reply = pageReply(page, 'failures', (failure) => toJson(failure, where?.get(failure.testId)));
+      const reply = pageReply(page, 'failures', (failure) =>
+        toJson(failure, where?.get(failure.testId), owners.get(failure.testId) ?? []),
+      );
       const counts = verdictCounts(found.failures);
       const summary =
         repository && found.runs.length > 0
@@ -233,7 +240,20 @@ export function mountCommitFailures(
 
 const momentOf = (ms: number | null | undefined): string | null => (ms == null ? null : formatMoment(ms));
 
-function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.input<typeof failureSchema> {
+/** Tests that never ran on the default branch have none. */
+async function ownersOf(
+  { db }: common.InsightsDeps,
+  repository: Repository | undefined,
+  testIds: readonly string[],
+): Promise<ReadonlyMap<string, string[]>> {
+  return repository ? onPostgres(() => readOwners(db, repository.id, [...new Set(testIds)])) : new Map();
+}
+
+function toJson(
+  failure: CommitFailure,
+  failsWith: FailsWith | undefined,
+  owners: string[],
+): z.input<typeof failureSchema> {
   const { run, shown, known, trouble } = failure;
   return {
     verdict: failure.verdict,
@@ -241,6 +261,7 @@ function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.inp
     test_name: failure.testName,
     pipeline_name: failure.pipelineName,
     job_name: failure.jobName,
+    owners,
     branch: run.branch || null,
     pull_request: run.pull_request || null,
     run_id: run.run_id,

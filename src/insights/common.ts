@@ -7,6 +7,7 @@ import { attachmentSchema } from '../domain/attachments.ts';
 import { axesSchema } from '../domain/axes.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { OWNERS_MAX } from '../domain/owner-rules.ts';
 import { SERIES_DAYS } from '../domain/repository-stats.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
@@ -78,6 +79,15 @@ export const isActiveOut = () =>
     description: `Whether it is worth an alarm: true if it is broken, or flaky and failed on its own, not only in a run that explains it, in the last ${ACTIVE_DAYS} UTC days`,
     example: true,
   });
+
+export const ownersOut = () =>
+  z
+    .array(z.string())
+    .max(OWNERS_MAX)
+    .meta({
+      description: `Who owns the test, by the settings of the repository or its CODEOWNERS: at most ${OWNERS_MAX}`,
+      example: ['@acme/cart'],
+    });
 
 /** How sure a health is. */
 export const confidenceFields = {

@@ -64,6 +64,7 @@ const response = z.object({
   test_programming_language: nullableText('javascript'),
   test_filepath: nullableText('src/cart.test.ts'),
   test_function_name: nullableText('sums'),
+  owners: common.ownersOut(),
   legs: z
     .array(legOut)
     .max(LEGS_MAX)
@@ -120,6 +121,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           test_programming_language: newest?.language || null,
           test_filepath: newest?.filepath || null,
           test_function_name: newest?.function || null,
+          owners: test.owners,
           legs: legsOf(test, now).slice(0, LEGS_MAX),
         },
       };

@@ -5,6 +5,7 @@ import type { Http } from '../http/operation.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountAxes } from './axes.ts';
+import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
@@ -19,6 +20,7 @@ import { mountHealthTransitions } from './health-transitions.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
+import { mountOwners } from './owners.ts';
 import { mountPullRequest } from './pull-request.ts';
 import { mountPulls } from './pulls.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
@@ -38,6 +40,8 @@ import { UsualTestsOfJobs } from './usual-tests.ts';
 const MOUNTED = [
   mountRepositories,
   mountSearch,
+  mountOwners,
+  mountCodeowners,
   mountDetails,
   mountStats,
   mountRepositoryStats,

@@ -8,7 +8,7 @@ import { ACTIVE_DAYS } from '../domain/activity.ts';
 import { globToLike, isGlob } from '../domain/glob.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { NAME_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { type AxisFilter, axisFilterParameter, valuesByAxis } from '../http/axis-filter.ts';
 import {
@@ -24,6 +24,7 @@ import {
   hasLegWhere,
   hasLevel,
   hasOpenQuarantine,
+  hasOwner,
   isActiveAt,
   isCalmAt,
   isNamedNoneOf,
@@ -147,6 +148,14 @@ export const SEARCH_FILTERS = {
     }),
     condition: (answer, { repositoryId }) =>
       answer === 'true' ? hasOpenQuarantine(repositoryId) : not(hasOpenQuarantine(repositoryId)),
+  }),
+  owner: filter({
+    ...textsParameter(
+      NAME_LENGTH_MAX,
+      { description: 'Only tests of these owners; empty: tests that have none.', example: ['@acme/cart'] },
+      0,
+    ),
+    condition: (owners, { repositoryId }) => hasOwner(repositoryId, owners),
   }),
   axis: filter({
     ...axisFilterParameter(

@@ -16,8 +16,10 @@ import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
+import { onPostgres } from '../postgres/client.ts';
 import { isWide, searchAndCount } from '../postgres/counted-search.ts';
 import type { ShownIdentity } from '../postgres/identities.ts';
+import { readOwners } from '../postgres/owners.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import {
   countTests,
@@ -84,6 +86,7 @@ const response = z.object({
       test_name: common.testNameOut,
       pipeline_name: common.pipelineNameOut,
       job_name: common.jobNameOut,
+      owners: common.ownersOut(),
       metrics: metricsSchema,
     }),
   ),
@@ -91,11 +94,16 @@ const response = z.object({
 
 export type TestSearchAnswer = z.output<typeof response>;
 
-const toJson = ({ test_id, name, pipeline_name, job_name, metrics, days }: FoundIdentity, now: number) => ({
+const toJson = (
+  { test_id, name, pipeline_name, job_name, metrics, days }: FoundIdentity,
+  owners: ReadonlyMap<string, string[]>,
+  now: number,
+) => ({
   test_id,
   test_name: name,
   pipeline_name,
   job_name,
+  owners: owners.get(test_id) ?? [],
   metrics: {
     health_status: metrics.health,
     is_active: metrics.isActive,
@@ -176,6 +184,16 @@ async function searchByPatterns(
   }
 }
 
+async function ownersOfPage(
+  { db, repositories }: common.InsightsDeps,
+  path: { owner: string; repository_name: string },
+  found: readonly FoundIdentity[],
+): Promise<ReadonlyMap<string, string[]>> {
+  const repository = await repositories.find(path.owner, path.repository_name);
+  const testIds = [...new Set(found.map(({ test_id }) => test_id))];
+  return repository ? onPostgres(() => readOwners(db, repository.id, testIds)) : new Map();
+}
+
 const searchQuery = {
   ...testNames,
   ...SEARCH_FILTERS,
@@ -239,7 +257,8 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
         total = found.total;
         return found.rows;
       });
-      const reply = pageReply(page, 'tests', (found) => toJson(found, now));
+      const owners = await ownersOfPage(deps, path, page.items);
+      const reply = pageReply(page, 'tests', (found) => toJson(found, owners, now));
       return { ...reply, body: { ...reply.body, total } };
     },
   });

@@ -23,6 +23,7 @@ import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { forgetStates } from '../postgres/forget-states.ts';
 import { readMeanings } from '../postgres/judged-runs.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
+import { noteOwnersStale } from '../postgres/owners.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { replaceNewest } from '../postgres/repository-totals.ts';
@@ -116,6 +117,7 @@ async function refreshAll(
       await replaceNewest(tx, id, newest.get(id) ?? 0);
       await forgetStale(tx, id, STALE_KINDS);
       const blockId = Number.MAX_SAFE_INTEGER;
+      await noteOwnersStale(tx, id);
       await noteStale(tx, [
         { repositoryId: id, kind: 'quarantines', blockId },
         { repositoryId: id, kind: 'totals', blockId },

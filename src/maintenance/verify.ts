@@ -13,6 +13,7 @@ import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { pendingTests } from '../postgres/former-groups.ts';
+import { ownerDifferences } from '../postgres/owners.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { listingDifferences } from '../postgres/test-listings.ts';
@@ -140,6 +141,10 @@ export async function lookAt(
     }),
   );
   differences.set('lists: by the number of executions', await listingDifferences(postgres.db, repositoryId));
+  differences.set(
+    'owners of tests: as CODEOWNERS and settings say',
+    await ownerDifferences(postgres.db, (id) => (pending.tests.get(id)?.size ?? 0) > 0, repositoryId),
+  );
   differences.set(
     'repositories: tests by health, now and day by day, and the newest run',
     await totalsDifferences(

@@ -9,8 +9,10 @@ import {
   healthChanges,
   identities,
   judgedRuns,
+  ownedTests,
   suspects,
   testListings,
+  testOwners,
 } from './schema.ts';
 import { forgetFirstFailures } from './tests.ts';
 
@@ -18,7 +20,7 @@ import { forgetFirstFailures } from './tests.ts';
 export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
   for (const table of [
     ...[testListings, identities, suspects, baselines, flakyExecutions],
-    ...[failureGroups, healthChanges, judgedRuns, clues],
+    ...[failureGroups, healthChanges, judgedRuns, clues, ownedTests, testOwners],
   ])
     await tx.delete(table).where(eq(table.repositoryId, repositoryId));
   await forgetFirstFailures(tx, repositoryId, retainedSince);

@@ -8,7 +8,9 @@ import type { Level } from '../domain/health-confidence.ts';
 import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
 import { withSuspects } from './identities.ts';
-import { identities, jobLegs, quarantines, suspects, tests } from './schema.ts';
+import { NO_OWNER } from './owners.ts';
+import { identities, jobLegs, quarantines, suspects, testOwners, tests } from './schema.ts';
+
 import type { TestNames } from './test-selection.ts';
 
 export const isOneOf = (column: AnyColumn, texts: readonly string[]): SQL =>
@@ -36,6 +38,20 @@ export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (
   select from ${quarantines} where quarantines.repository_id = ${repositoryId}
     and quarantines.test_id = ${identities.testId} and quarantines.removed_at is null
     and (quarantines.expires_at is null or quarantines.expires_at > now()))`;
+
+/**
+ * As a list that is read once: a planner without statistics would read all owners for each identity. Without any rows, no
+ * one owns the tests of the repository.
+ *
+ * @param owners empty text: tests without an owner
+ */
+export function hasOwner(repositoryId: string, owners: readonly string[]): SQL {
+  const isOwned = sql`${identities.testId} = any(array(
+    select owned.test_id from ${testOwners} as owned
+    where owned.repository_id = ${repositoryId} and owned.owner = any(${sql.param(owners)}::text[])))`;
+  if (!owners.includes(NO_OWNER)) return isOwned;
+  return sql`(${isOwned} or not exists (select from ${testOwners} as owned where owned.repository_id = ${repositoryId}))`;
+}
 
 export function isNamedNoneOf(repositoryId: string, { testIds, patterns }: TestNames): SQL {
   const one = sql`not ${identities.testId} = any(${sql.param(testIds)}::uuid[])`;

@@ -8,7 +8,7 @@ import { type Database, onPostgres } from './client.ts';
 import { identityArray, identityOfArray, type ShownIdentity, withSuspects } from './identities.ts';
 import { definePrepared } from './prepared.ts';
 import type { PullRequest } from './pull-requests.ts';
-import { flakyExecutions, pullRequests, tests } from './schema.ts';
+import { flakyExecutions, pullRequests, testOwners, tests } from './schema.ts';
 import { type TestRecord, testColumns, testOf, testRow } from './tests.ts';
 
 type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
@@ -18,6 +18,8 @@ export interface KnownTest extends TestRecord {
   flakyCount: number;
   /** The pull request that was merged as the commit of the first failure; of several the newest. */
   firstFailurePull: ShownPull | null;
+  /** In the order in which they are named. */
+  owners: string[];
   /** One for each pipeline and CI job with retained executions, its legs added up; at least one. */
   identities: ShownIdentity[];
   /** One for each leg with retained executions. */
@@ -31,6 +33,7 @@ const pull = z
 const testAndMore = testRow.extend({
   flaky_count: z.number(),
   pull: pull.nullable(),
+  owners: z.array(z.string()),
   identities: z.array(z.array(z.unknown())),
 });
 
@@ -45,6 +48,8 @@ const read = definePrepared<{ repository: string; tests: string; start: number; 
       (select json_build_array(id, number, title, author_id, author_login) from ${pullRequests} as pulls
         where pulls.repository_id = tests.repository_id and pulls.merge_commit = nullif(tests.first_failed_commit, '')
         order by number desc limit 1) as pull,
+      (select coalesce(json_agg(owner order by position), '[]') from ${testOwners} as owned
+        where owned.repository_id = tests.repository_id and owned.test_id = tests.test_id and owner <> '') as owners,
       (select coalesce(json_agg(${identityArray}), '[]') from ${withSuspects}
         where identities.repository_id = tests.repository_id and identities.test_id = tests.test_id) as identities
     from ${tests}
@@ -69,12 +74,19 @@ export async function readKnownTests(
 }
 
 function knownOf(row: unknown): KnownTest {
-  const { pull: firstFailurePull, flaky_count: flakyCount, identities: arrays, ...test } = testAndMore.parse(row);
+  const {
+    pull: firstFailurePull,
+    flaky_count: flakyCount,
+    owners,
+    identities: arrays,
+    ...test
+  } = testAndMore.parse(row);
   const retained = arrays.map(identityOfArray).filter(({ summary }) => executionsOf(summary) > 0);
   return {
     ...testOf(test),
     flakyCount,
     firstFailurePull,
+    owners,
     identities: retained.filter(({ isFolded }) => !isFolded),
     legs: retained.filter(({ axes }) => axes !== ALL_LEGS),
   };

@@ -13,6 +13,7 @@ import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
+import { readOwners } from './owners.ts';
 import { endDue } from './quarantine-expiry.ts';
 import {
   columns,
@@ -42,6 +43,11 @@ interface NewQuarantine extends Partial<QuarantineTerms> {
 
 /** Raised by the unique index over the scopes of open quarantines. */
 const UNIQUE_VIOLATION = '23505';
+
+/** Of the owners of a test; null if it has none. */
+async function firstOwner(tx: Executor, repositoryId: string, testId: string): Promise<string | null> {
+  return (await readOwners(tx, repositoryId, [testId])).get(testId)?.[0] ?? null;
+}
 
 /** All quarantines of a repository that are in force at one moment, in order of creation. */
 export interface QuarantineSnapshot {
@@ -150,11 +156,13 @@ export class QuarantineStore {
   ): Promise<Quarantine | undefined> {
     const now = this.clock.now();
     const { pipelineName = null, jobName = null, axes = null, failureIds = null } = wanted;
+    const testId = testIdOf(repositoryId, wanted.testName);
     const row = {
       ...wanted,
       id: uuid7(),
       repositoryId,
-      testId: testIdOf(repositoryId, wanted.testName),
+      testId,
+      owner: wanted.owner === undefined ? await firstOwner(tx, repositoryId, testId) : wanted.owner,
       createdAt: new Date(now),
       actor: by.name,
       narrowing: narrowingOf({ pipelineName, jobName, axes, failureIds }),

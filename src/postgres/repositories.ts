@@ -20,6 +20,7 @@ import { TtlCache } from '../ttl-cache.ts';
 import { recordAudit } from './audit.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
+import { noteOwnersStale } from './owners.ts';
 import { type Doer, deedOf, doerOf, pathOf, settingsEvents } from './repository-changes.ts';
 import { repositories } from './schema.ts';
 
@@ -32,6 +33,7 @@ type SettingsColumns = Pick<
   | 'quarantineLimit'
   | 'quarantineWarningDays'
   | 'rerunPercent'
+  | 'testOwners'
 >;
 export type RepositorySettings = Partial<SettingsColumns>;
 
@@ -43,6 +45,7 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   quarantine_limit: repository.quarantineLimit,
   quarantine_warning_days: repository.quarantineWarningDays,
   rerun_percent: repository.rerunPercent,
+  test_owners: repository.testOwners,
 });
 
 /** The settings of a repository that was never written to. */
@@ -53,6 +56,7 @@ export const DEFAULT_SETTINGS: Settings = {
   quarantine_limit: null,
   quarantine_warning_days: QUARANTINE_WARNING_DAYS_DEFAULT,
   rerun_percent: null,
+  test_owners: [],
 };
 
 /** A change under the names of the API. */
@@ -63,6 +67,7 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.quarantine_limit !== undefined && { quarantineLimit: change.quarantine_limit }),
   ...(change.quarantine_warning_days !== undefined && { quarantineWarningDays: change.quarantine_warning_days }),
   ...(change.rerun_percent !== undefined && { rerunPercent: change.rerun_percent }),
+  ...(change.test_owners !== undefined && { testOwners: change.test_owners }),
 });
 
 export interface RepositoryPath extends RepositoryName {
@@ -243,6 +248,7 @@ export class RepositoryStore {
         if (!after || !isTold(before)) return after;
         const now = this.clock.now();
         const change = changeOf(settingsOf(before), settingsOf(after));
+        if (JSON.stringify(before.testOwners) !== JSON.stringify(after.testOwners)) await noteOwnersStale(tx, id);
         if (change) await recordAudit(tx, audit, { action: 'repository.settings', ...deedOf(after), ...change }, now);
         const events = settingsEvents(settingsOf(before), settingsOf(after), { trigger, actor, now });
         await recordEvents(tx, id, events, now);

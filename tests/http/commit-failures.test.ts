@@ -26,6 +26,7 @@ interface Failures {
   total: number;
   fewer_tests?: unknown[];
   verdicts: Record<string, number>;
+  summary: string | null;
   failures: Failure[];
 }
 
@@ -217,6 +218,7 @@ describe('a failure', () => {
       test_name: 'flaky',
       pipeline_name: 'CI',
       job_name: 'unit',
+      owners: [],
       branch: 'feature/rounding',
       pull_request: 7,
       run_id: expect.any(String),

@@ -27,6 +27,7 @@ const DEFAULTS = {
   quarantine_limit: null,
   quarantine_warning_days: 3,
   rerun_percent: null,
+  test_owners: [],
 };
 
 describe('the settings of a repository', () => {

@@ -1,5 +1,6 @@
 /** Rebuild brings everything derived into line with the executions and the settings. */
 import { beforeEach, expect, test } from 'bun:test';
+import { eq, sql } from 'drizzle-orm';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
 import { failureIdOf } from '../../src/domain/identity.ts';
 import type { Status } from '../../src/domain/status.ts';
@@ -10,8 +11,10 @@ import {
   commitRecords,
   healthChanges,
   identities,
+  ownedTests,
   repositoryCounts,
   repositoryDays,
+  testOwners,
   tests,
 } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -105,6 +108,29 @@ test('totals of a repository that are wrong are found, and a rebuild counts them
   }
   await driver.ingest(runAt(1, '2', { a: 'passed', c: 'failed' }));
   await driver.verify();
+});
+
+test('owners of tests that are wrong are found, and a rebuild derives them again', async () => {
+  const { stores, driver } = ingest;
+  const { db } = stores.postgres;
+  await driver.ingest(runAt(1, '1', { a: 'passed', b: 'passed' }));
+  const recorded = await stores.repositories.record(repository);
+  const rules = [{ test_name: 'a', owners: ['@x', '@y'] }];
+  await stores.repositories.set(recorded, { testOwners: rules }, 'ann');
+  await driver.verify();
+  const damages: [damage: () => Promise<unknown>, found: string][] = [
+    [() => db.update(testOwners).set({ owner: '@z' }).where(eq(testOwners.owner, '@x')), '@z'],
+    [() => db.update(testOwners).set({ position: sql`1 - position` }), '@y'],
+    [() => db.delete(testOwners), 'stored as'],
+    [() => db.delete(ownedTests), 'unknown'],
+    [() => db.update(ownedTests).set({ file: 'other.ts' }), 'other.ts'],
+  ];
+  for (const [damage, found] of damages) {
+    await damage();
+    await expect(driver.verify()).rejects.toThrow(found);
+    await rebuild(stores);
+    await driver.verify();
+  }
 });
 
 test('flaky executions of a time without flaky detection are found once it is on', async () => {

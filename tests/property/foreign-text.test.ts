@@ -44,6 +44,7 @@ const judged = fc
       isExcused: false,
       because: null,
       where: null,
+      owners: [test.name],
       sourcePath: path,
       attachments: [{ kind: 'file' as const, name: test.name, url: 'https://files.example/a' }],
       historyUrl: null,

@@ -261,7 +261,61 @@ test('a key for branches sends reports of these branches only, by reports and by
   expect(traces.status).toBe(403);
 });
 
+/** Sends CODEOWNERS, and returns who owns everything then, or the status of the refusal. */
+async function sendOwners({ base }: Case, token: string, owners: string, run: Record<string, unknown>) {
+  const sent = await app.request(`${base}/codeowners`, {
+    method: 'PUT',
+    token,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ host: 'github', path: 'CODEOWNERS', content: `* ${owners}`, ...run }),
+  });
+  if (sent.status !== 200) return sent.status;
+  return (await app.get<{ content: string }>(`${base}/codeowners`)).content;
+}
+
+describe('who owns tests', () => {
+  test('is said by runs of the default branch only, whatever key sends it', async () => {
+    const one = await newCase();
+    await send(one, one.main, MAIN);
+    expect(await sendOwners(one, one.main, '@main', { branch: 'main' })).toBe('* @main');
+    expect(await sendOwners(one, one.main, '@ref', { branch: 'refs/heads/main' })).toBe('* @ref');
+    for (const run of [
+      {},
+      { branch: 'feature' },
+      { branch: 'master' },
+      { branch: 'main', pull_request: 7 },
+      { branch: 'main', base_ref: 'main' },
+      { branch: 'gh-readonly-queue/main/pr-7' },
+    ])
+      expect([run, await sendOwners(one, one.main, '@evil', run)]).toEqual([run, 403]);
+    expect(await sendOwners(one, one.pulls, '@evil', { branch: 'main' })).toBe(403);
+    const branches = await app.makeKey({ owner, scope: 'upload', bounds: boundsOfKey(false, ['release/*']) });
+    expect(await sendOwners(one, branches, '@evil', { branch: 'main' })).toBe(403);
+    const view = await app.makeKey({ owner, scope: 'view' });
+    expect(await sendOwners(one, view, '@evil', { branch: 'main' })).toBe(403);
+    expect((await app.get<{ content: string }>(`${one.base}/codeowners`)).content).toBe('* @ref');
+    const admin = await app.makeKey({ owner, scope: 'admin' });
+    expect(await sendOwners(one, admin, '@admin', {})).toBe('* @admin');
+    await driver.verify();
+  });
+
+  test('is said for a repository without a default branch by main and master alone', async () => {
+    const one = await newCase();
+    expect(await sendOwners(one, one.main, '@evil', { branch: 'evil' })).toBe(403);
+    expect(await sendOwners(one, one.main, '@main', { branch: 'main' })).toBe('* @main');
+  });
+});
+
 describe('with an identity token', () => {
+  test('who owns tests is said by the claims of a push to the default branch, not by words', async () => {
+    const one = await newCase();
+    await send(one, await keyFor(one), { run_id: 'first' });
+    expect(await sendOwners(one, await keyFor(one), '@main', { branch: 'other', pull_request: 7 })).toBe('* @main');
+    for (const claims of [PULL_CLAIMS, { event_name: 'workflow_run' }, { ref: 'refs/heads/feature' }])
+      expect(await sendOwners(one, await keyFor(one, claims), '@evil', { branch: 'main' })).toBe(403);
+    expect((await app.get<{ content: string }>(`${one.base}/codeowners`)).content).toBe('* @main');
+  });
+
   const keyFor = async ({ name }: Case, more: Record<string, unknown> = {}): Promise<string> => {
     const token = await ci.sign(githubClaims(`${owner}/${name}`, more), { now: app.stores.clock.now() });
     const response = await app.request('/v1/auth/ci', {

@@ -63,6 +63,8 @@ export class IngestDriver {
     // A test may have stored a block without these workers, which wakes no loop of theirs.
     this.#workers.evaluator.loop.wake();
     await this.#workers.evaluator.loop.idle();
+    // What a request has left stale wakes no loop either.
+    this.#workers.refresher.loop.wake();
     await this.#workers.refresher.loop.idle();
     while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
     await untilRelayed(this.stores, this.#workers.relay);

@@ -1,9 +1,9 @@
 /** Costly messages slow their owner's groups, not the uploads of others. */
 import { expect, test } from 'bun:test';
 import { normaliseMessage } from '../../src/domain/fingerprint.ts';
+import { inSlices } from '../../src/in-slices.ts';
 import { preparingChunk } from '../../src/ledger/prepare.ts';
 import { FingerprintBudget } from '../../workers/fingerprint-budget.ts';
-import { inSlices } from '../../workers/in-slices.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
 

@@ -12,6 +12,7 @@ const failure = (change: Partial<JudgedTest> = {}): JudgedTest => ({
   isExcused: false,
   because: 'it never failed like this on the default branch',
   where: 'fails only with os=windows',
+  owners: [],
   exceptionType: 'AssertionError',
   exceptionMessage: 'expected 110.00, got 110.01',
   sourcePath: 'tests/cart.py',
@@ -40,6 +41,17 @@ test('links of a failure are shown, and nothing in them ends the link or the cel
     .find((line) => line.includes('files.example'));
   expect(row).toContain('](https://files.example/a%29%7c%28b.png) |');
   expect(row).not.toContain('cart](');
+});
+
+test('the owners of a failed test stand beside it, and no name of an owner commands anything', () => {
+  const result = resultOf([failure({ owners: ['@acme/cart', '::error::|x'] })]);
+  expect(plainLines(result, NO_COLOURS).join('\n')).toContain('owned by @acme/cart, ');
+  expect(githubCommands(result)).toHaveLength(1);
+  expect(githubCommands(result)[0]).toContain('owned by @acme/cart');
+  const row = markdownOf(result)
+    .split('\n')
+    .find((line) => line.includes('owned by'));
+  expect(row?.match(/(?<!\\)\|/g)).toHaveLength(4);
 });
 
 test('the log has a line for each failed test, its exception, why, and where its history is', () => {

@@ -22,6 +22,7 @@ import { HttpProblem } from '../../src/http/problems.ts';
 import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
+import { codeownersBody } from '../../src/insights/codeowners.ts';
 import { checkCost } from '../../src/insights/search.ts';
 import { checkBody, createBody, updateBody } from '../../src/quarantines/schemas.ts';
 import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
@@ -101,7 +102,26 @@ const ROOM = ['QUARANTINES_MAX', 'QUARANTINES_BYTES_MAX', 'QUARANTINES_COST_MAX'
 
 type Told = Exclude<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, (typeof ROOM)[number]>;
 
+const codeowners = (more: Record<string, unknown>) =>
+  told(codeownersBody, { host: 'github', path: 'CODEOWNERS', content: '', ...more });
+
 const BEYOND: Record<Told, [() => unknown, string]> = {
+  CODEOWNERS_BODY_BYTES_MAX: [
+    () => refusal(readBody(`"${'x'.repeat(8 << 20)}"`, 8 << 20)),
+    REQUEST_LIMITS.CODEOWNERS_BODY_BYTES_MAX.sentence(),
+  ],
+  CODEOWNERS_BYTES_MAX: [
+    () => codeowners({ content: 'x'.repeat((1 << 19) + 1) }),
+    REQUEST_LIMITS.CODEOWNERS_BYTES_MAX.sentence(),
+  ],
+  CODEOWNERS_FILES_BYTES_MAX: [
+    () => codeowners({ files: 'x'.repeat((4 << 20) + 1) }),
+    REQUEST_LIMITS.CODEOWNERS_FILES_BYTES_MAX.sentence(),
+  ],
+  CODEOWNERS_FILES_MAX: [
+    () => codeowners({ files: 'x\n'.repeat(50_001) }),
+    REQUEST_LIMITS.CODEOWNERS_FILES_MAX.sentence(),
+  ],
   UPLOAD_EXECUTIONS_MAX: [
     () => refusal(parseXml(`<testsuite>${testcases(11)}</testsuite>`, { executionsMax: 10 })),
     UPLOAD_LIMITS.UPLOAD_EXECUTIONS_MAX.sentence(10),

@@ -128,13 +128,14 @@ async function gate(
 /** Judged tests, first those that need attention. */
 function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, policy: ReadonlySet<Excuse>): JudgedTest[] {
   const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath, attachments }) => {
-    const { verdict = 'unknown', because = null, where = null, testId = null } = known.get(name) ?? {};
+    const { verdict = 'unknown', because = null, where = null, owners = [], testId = null } = known.get(name) ?? {};
     return {
       name,
       verdict,
       isExcused: isExcused(verdict, policy),
       because,
       where,
+      owners,
       exceptionType,
       exceptionMessage,
       sourcePath,

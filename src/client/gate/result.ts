@@ -11,6 +11,8 @@ export interface JudgedTest {
   because: string | null;
   /** In which legs it fails, such as `fails only with os=windows`; null if the service does not know. */
   where: string | null;
+  /** Who owns the test; empty if no one does, or the service does not say. */
+  owners: string[];
   exceptionType: string | null;
   exceptionMessage: string | null;
   sourcePath: string | null;

@@ -10,6 +10,7 @@ interface KnownFailure {
   because: string | null;
   /** Which axis its failures follow, in a sentence; null if the service does not know. */
   where: string | null;
+  owners: string[];
   testId: string | null;
   /** Since when the test is broken on the default branch; null for other verdicts, and if the service does not say. */
   brokenSince: string | null;
@@ -37,6 +38,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
         verdict: 'quarantined',
         because: null,
         where: null,
+        owners: [],
         testId: test_id ?? null,
         brokenSince: null,
       });
@@ -56,6 +58,7 @@ export async function askAbout(repository: Repository, target: RunTarget, isStor
         verdict: failure.verdict,
         because: evidenceSentence(failure),
         where: whereSentence(failure),
+        owners: failure.owners ?? [],
         testId: failure.test_id,
         brokenSince: failure.verdict === 'broken' ? (failure.evidence.health_began_at ?? null) : null,
       });

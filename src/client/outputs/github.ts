@@ -1,7 +1,7 @@
 /** Commands to the runner of GitHub Actions: an annotation for each failed test. */
 import { inGithubMessage, inGithubProperty } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { exceptionOf, VERDICT_WORDS } from './words.ts';
+import { exceptionOf, ownedBy, VERDICT_WORDS } from './words.ts';
 
 /** GitHub shows ten errors and ten warnings of a step. */
 const OF_A_LEVEL_MAX = 10;
@@ -16,7 +16,7 @@ export function githubCommands({ failures }: GateResult): string[] {
 }
 
 function commandOf(level: 'error' | 'warning', test: JudgedTest): string {
-  const message = [test.name, exceptionOf(test), test.because, test.where, test.historyUrl].filter(
+  const message = [test.name, exceptionOf(test), test.because, test.where, ownedBy(test), test.historyUrl].filter(
     (part) => part !== null,
   );
   const file = test.sourcePath === null ? '' : `file=${inGithubProperty(test.sourcePath)},`;

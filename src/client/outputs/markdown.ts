@@ -4,7 +4,7 @@ import { attachmentTitle } from '../../domain/attachments.ts';
 import { inMarkdown } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { grouped } from '../output.ts';
-import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
+import { countSentence, exceptionOf, ownedBy, resultSentence, VERDICT_WORDS } from './words.ts';
 
 /** GitHub takes 1 MiB for a step, Buildkite as much for an annotation. */
 const ROWS_MAX = 200;
@@ -29,7 +29,9 @@ export function markdownOf(result: GateResult): string {
 
 function rowOf(test: JudgedTest): string {
   const name = inMarkdown(cut(test.name));
-  const why = [exceptionOf(test), test.because, test.where].filter((part) => part !== null).map(inMarkdown);
+  const why = [exceptionOf(test), test.because, test.where, ownedBy(test)]
+    .filter((part) => part !== null)
+    .map(inMarkdown);
   const links = linksOf(test);
   const word = VERDICT_WORDS[test.verdict];
   return `| ${test.isExcused ? word : `**${word}**`} | ${test.historyUrl === null ? name : `[${name}](${test.historyUrl})`} | ${[...why, ...(links === '' ? [] : [links])].join('<br>')} |`;

@@ -3,7 +3,7 @@
 import { attachmentTitle } from '../../domain/attachments.ts';
 import { inLog } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { countSentence, exceptionOf, resultSentence, VERDICT_WORDS } from './words.ts';
+import { countSentence, exceptionOf, ownedBy, resultSentence, VERDICT_WORDS } from './words.ts';
 
 /** Escape sequences, or nothing where there is no terminal. */
 export interface Palette {
@@ -32,11 +32,13 @@ export function plainLines(result: GateResult, palette: Palette): string[] {
 function linesOf(test: JudgedTest, { blocking, excused, faint, end }: Palette): string[] {
   const word = VERDICT_WORDS[test.verdict].padEnd(WIDTH);
   const exception = exceptionOf(test);
+  const owned = ownedBy(test);
   return [
     `  ${test.isExcused ? excused : blocking}${word}${end}  ${inLog(test.name)}`,
     ...(exception === null ? [] : [`${INDENT}${inLog(exception)}`]),
     ...(test.because === null ? [] : [`${INDENT}${faint}${inLog(test.because)}${end}`]),
     ...(test.where === null ? [] : [`${INDENT}${faint}${inLog(test.where)}${end}`]),
+    ...(owned === null ? [] : [`${INDENT}${faint}${owned}${end}`]),
     ...test.attachments.map((one) => `${INDENT}${faint}${inLog(`${attachmentTitle(one)} ${one.url}`)}${end}`),
     ...(test.historyUrl === null ? [] : [`${INDENT}${faint}${inLog(test.historyUrl)}${end}`]),
   ];

@@ -47,6 +47,10 @@ export function resultSentence({ decision, failures }: GateResult): string {
   return `The job fails: ${subject} ${blocking === 1 ? 'is' : 'are'} not excused.`;
 }
 
+/** `owned by @acme/cart, dev@acme.com`; null without an owner. */
+export const ownedBy = ({ owners }: JudgedTest): string | null =>
+  owners.length === 0 ? null : `owned by ${owners.map(inLog).join(', ')}`;
+
 const MESSAGE_LENGTH_MAX = 300;
 
 /** `AssertionError: expected 110, got 111`, on one line; null if the report does not say why the test failed. */
