@@ -10,7 +10,7 @@ const USUAL_MS = 14 * DAY_MS;
 const UNCOUNTED_MS = DAY_MS;
 const TESTS_MIN = 5;
 const TIMES_USUAL = 3;
-/** A node that hits so many tests of a run by itself needs no others. */
+/** A node that alone hits so many tests of a run needs no others. */
 const ALONE_TESTS = 5;
 
 /** A kind in a run: its young nodes, each with the tests that it hit there. */

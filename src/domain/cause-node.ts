@@ -1,7 +1,7 @@
 /** What is joined to causes (src/domain/causes.ts): the failures of one signature, while it does not stay away for long. */
 import type { Signature } from './cause-signature.ts';
 
-/** The failures of one test with one signature in one run. */
+/** The failures of one test with one signature in one run, or some of them. */
 export interface FailedInRun {
   signature: Signature;
   testId: string;
@@ -15,10 +15,10 @@ export interface FailedInRun {
   file: string;
 }
 
-export interface Node {
+export interface Node<F extends FailedInRun = FailedInRun> {
   id: string;
   signature: Signature;
   /** The beginning of the episode, also if that is no longer retained; milliseconds since the epoch. */
   firstAt: number;
-  failures: readonly FailedInRun[];
+  failures: readonly F[];
 }

@@ -36,7 +36,7 @@ export interface KnownNode {
 }
 
 /** A node with its cause. */
-export interface CauseNode extends Node {
+export interface CauseNode<F extends FailedInRun = FailedInRun> extends Node<F> {
   /** The id of the oldest node of its cause. */
   causeId: string;
 }
@@ -46,12 +46,16 @@ interface Run {
   at: number;
 }
 
-/** Joins the failures of a repository to causes. */
-export function findCauses(
+/**
+ * Joins the failures of a repository to causes.
+ *
+ * @returns the nodes, each with its cause; and by id, the cause of each known node whose failures have left
+ */
+export function findCauses<F extends FailedInRun>(
   repositoryId: string,
-  failures: readonly FailedInRun[],
+  failures: readonly F[],
   known: readonly KnownNode[] = [],
-): CauseNode[] {
+): { nodes: CauseNode<F>[]; gone: Map<string, string> } {
   const runs = runsOf(failures);
   const nodes = nodesOf(repositoryId, failures, runs, known);
   const components = new Components(nodes.length);
@@ -76,12 +80,12 @@ const compareText = (one: string, other: string): number => (one < other ? -1 : 
 const compareRuns = (one: Run, other: Run): number => one.at - other.at || compareText(one.key, other.key);
 
 /** The failures by signature and episode, the oldest node first. */
-function nodesOf(
+function nodesOf<F extends FailedInRun>(
   repositoryId: string,
-  failures: readonly FailedInRun[],
+  failures: readonly F[],
   runs: ReadonlyMap<string, Run>,
   known: readonly KnownNode[],
-): Node[] {
+): Node<F>[] {
   const knownOf = Map.groupBy(known, ({ signatureId }) => signatureId);
   const nodes = [...Map.groupBy(failures, ({ signature }) => signature.id)].flatMap(([signatureId, ofSignature]) => {
     const taken = new Set<string>();
@@ -124,11 +128,11 @@ function storedNode(
  * A signature that was away for long and comes back with fewer than half of the returning run's tests known begins another
  * episode: the same message for another reason.
  */
-function episodesOf(failures: readonly FailedInRun[], runs: ReadonlyMap<string, Run>): FailedInRun[][] {
+function episodesOf<F extends FailedInRun>(failures: readonly F[], runs: ReadonlyMap<string, Run>): F[][] {
   const ordered = [...Map.groupBy(failures, ({ run }) => run)]
     .map(([key, ofRun]) => ({ run: runs.get(key) ?? { key, at: 0 }, failures: ofRun }))
     .sort((one, other) => compareRuns(one.run, other.run));
-  const episodes: FailedInRun[][] = [];
+  const episodes: F[][] = [];
   const tests = new Set<string>();
   let lastAt = Number.NEGATIVE_INFINITY;
   for (const { run, failures: ofRun } of ordered) {
@@ -227,7 +231,11 @@ function joinBy(
 }
 
 /** The oldest node names the cause. What was joined once stays joined, also when the failures that showed it have left. */
-function nameCauses(nodes: readonly Node[], known: readonly KnownNode[], components: Components): CauseNode[] {
+function nameCauses<F extends FailedInRun>(
+  nodes: readonly Node<F>[],
+  known: readonly KnownNode[],
+  components: Components,
+): { nodes: CauseNode<F>[]; gone: Map<string, string> } {
   const indexes = new Map(nodes.map(({ id }, index) => [id, index]));
   const gone = known.filter(({ id }) => !indexes.has(id));
   const all = components.grownBy(gone.length);
@@ -238,12 +246,16 @@ function nameCauses(nodes: readonly Node[], known: readonly KnownNode[], compone
     const [one, other] = [indexes.get(id), indexes.get(causeId)];
     if (one !== undefined && other !== undefined) all.join(one, other);
   }
-  const named = [...nodes, ...gone].map(({ id, firstAt }, index) => ({ id, firstAt, root: all.rootOf(index) }));
   const oldest = new Map<number, { id: string; firstAt: number }>();
-  for (const one of named) {
-    const best = oldest.get(one.root);
+  [...nodes, ...gone].forEach((one, index) => {
+    const root = all.rootOf(index);
+    const best = oldest.get(root);
     if (!best || one.firstAt < best.firstAt || (one.firstAt === best.firstAt && one.id < best.id))
-      oldest.set(one.root, one);
-  }
-  return nodes.map((node, index) => ({ ...node, causeId: oldest.get(all.rootOf(index))?.id ?? node.id }));
+      oldest.set(root, one);
+  });
+  const causeOf = (index: number, id: string): string => oldest.get(all.rootOf(index))?.id ?? id;
+  return {
+    nodes: nodes.map((node, index) => ({ ...node, causeId: causeOf(index, node.id) })),
+    gone: new Map(gone.map(({ id }, i) => [id, causeOf(nodes.length + i, id)])),
+  };
 }

@@ -6,9 +6,18 @@
  * - `beginnings`: the exceptions with which tests became flaky or broken;
  * - `quarantines`: which tests are quarantined automatically, and which have recovered;
  * - `totals`: how many tests of the repository are in which health;
- * - `records`: the records of commits on which a test failed.
+ * - `records`: the records of commits on which a test failed;
+ * - `causes`: what failures have in common.
  */
-export const STALE_KINDS = ['evidence', 'judgements', 'beginnings', 'quarantines', 'totals', 'records'] as const;
+export const STALE_KINDS = [
+  'evidence',
+  'judgements',
+  'beginnings',
+  'quarantines',
+  'totals',
+  'records',
+  'causes',
+] as const;
 export type StaleKind = (typeof STALE_KINDS)[number];
 
 /** An upload is not stored before these are refreshed: reads would show something else. */

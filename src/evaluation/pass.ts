@@ -217,6 +217,7 @@ async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting,
   const unhealthy = await mayBeQuarantined(tx, repositoryId, contents, known, written);
   if (unhealthy.size > 0 || known.quarantined.has(repositoryId)) note('quarantines', { testIds: unhealthy });
   if (contents.identities.size > 0) note('totals');
+  if (contents.groups.size > 0) note('causes');
   await noteStale(tx, notes);
 }
 

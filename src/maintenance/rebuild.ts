@@ -119,6 +119,7 @@ async function refreshAll(
       await noteStale(tx, [
         { repositoryId: id, kind: 'quarantines', blockId },
         { repositoryId: id, kind: 'totals', blockId },
+        { repositoryId: id, kind: 'causes', blockId },
       ]);
     });
     await refresh.refresh(id);

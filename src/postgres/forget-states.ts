@@ -3,6 +3,9 @@ import { eq } from 'drizzle-orm';
 import type { Executor } from './client.ts';
 import {
   baselines,
+  causeDays,
+  causeGroups,
+  causeNodes,
   clues,
   failureGroups,
   flakyExecutions,
@@ -18,7 +21,7 @@ import { forgetFirstFailures } from './tests.ts';
 export async function forgetStates(tx: Executor, repositoryId: string, retainedSince: number): Promise<void> {
   for (const table of [
     ...[testListings, identities, suspects, baselines, flakyExecutions],
-    ...[failureGroups, healthChanges, judgedRuns, clues],
+    ...[failureGroups, healthChanges, judgedRuns, clues, causeNodes, causeGroups, causeDays],
   ])
     await tx.delete(table).where(eq(table.repositoryId, repositoryId));
   await forgetFirstFailures(tx, repositoryId, retainedSince);

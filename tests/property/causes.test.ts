@@ -3,10 +3,11 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { FailedInRun } from '../../src/domain/cause-node.ts';
 import { ownFrames, signatureOf, skeletonOf } from '../../src/domain/cause-signature.ts';
-import { type CauseNode, findCauses, type KnownNode } from '../../src/domain/causes.ts';
+import { type CauseNode, findCauses as findAll, type KnownNode } from '../../src/domain/causes.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { makeCauseWorld, REPOSITORY } from '../simulation/cause-worlds.ts';
 
+const findCauses = (...of: Parameters<typeof findAll<FailedInRun>>): CauseNode[] => findAll(...of).nodes;
 const RUNS = { numRuns: 8 };
 /** Only its seed is printed. */
 const world = fc.record({ seed: fc.nat(1e6), hasStacks: fc.boolean() });
@@ -51,7 +52,7 @@ test('the order of failures changes neither causes nor ids', () => {
   );
 });
 
-test('failures of one signature within two weeks are of one cause', () => {
+test('failures of one signature within two weeks have one cause', () => {
   fc.assert(
     fc.property(world, (made) => {
       const failures = failuresOf(made);
@@ -84,7 +85,7 @@ test('what runs later bring adds failures and joins causes, and no cause loses i
       ];
       for (const [id, cause] of was) {
         expect(is.has(id)).toBe(true);
-        // Its node is of the cause that it has become.
+        // It leads to what it has become.
         expect(is.get(cause)).toBe(is.get(id));
       }
     }),
@@ -125,7 +126,7 @@ test('a cause stays one, and keeps its id, when its first failures have left wit
       for (const [cause, members] of became) {
         const now = new Set(members.map(([, id]) => id));
         expect(now.size).toBe(1);
-        // What was forgotten may let it be joined to another; by itself, it keeps its name.
+        // What was forgotten may let it be joined to another; otherwise it keeps its name.
         const [id = ''] = now;
         if (new Set(consists.get(id)?.map(([failure]) => was.get(failure))).size === 1) expect(id).toBe(cause);
       }
@@ -134,7 +135,7 @@ test('a cause stays one, and keeps its id, when its first failures have left wit
   );
 });
 
-test('a message that says nothing joins no two tests by itself', () => {
+test('a message that says nothing alone joins no two tests', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(500), { minLength: 2, maxLength: 40 }), (tests) => {
       const at = 20 * DAY_MS;

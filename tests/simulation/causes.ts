@@ -21,7 +21,9 @@ type Rule = (failures: readonly PlantedFailure[]) => ReadonlyMap<FailedInRun, st
 const labelled = (failures: readonly PlantedFailure[], label: (failure: PlantedFailure) => string) =>
   new Map(failures.map((failure) => [failure, label(failure)]));
 const byRule: Rule = (failures) =>
-  new Map(findCauses(REPOSITORY, failures).flatMap((node) => node.failures.map((failure) => [failure, node.causeId])));
+  new Map(
+    findCauses(REPOSITORY, failures).nodes.flatMap((node) => node.failures.map((failure) => [failure, node.causeId])),
+  );
 const RULES: Readonly<Record<string, { hasStacks: boolean; rule: Rule }>> = {
   'test and message': {
     hasStacks: true,
