@@ -561,6 +561,7 @@ CREATE INDEX "audit_at" ON "ci_insights"."audit" USING btree ("at","id");--> sta
 CREATE INDEX "audit_action" ON "ci_insights"."audit" USING btree ("action","at","id");--> statement-breakpoint
 CREATE INDEX "audit_actor" ON "ci_insights"."audit" USING btree ("actor_name","at","id");--> statement-breakpoint
 CREATE INDEX "cause_days_day" ON "ci_insights"."cause_days" USING btree ("repository_id","day");--> statement-breakpoint
+CREATE INDEX "cause_groups_node" ON "ci_insights"."cause_groups" USING btree ("repository_id","node_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("repository_id","cause_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint

@@ -19,6 +19,8 @@ import {
   integerParameter,
   perPageParameter,
 } from '../http/parameters.ts';
+import { causeIdOut } from './cause-schemas.ts';
+import { causesOfFailures } from './causes-of-failures.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
@@ -102,6 +104,10 @@ const failureSchema = z
       .string()
       .nullable()
       .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
+    cause_id: causeIdOut.nullable().meta({
+      description:
+        'What the failure has in common with others of the default branch; null if nothing there failed like it',
+    }),
     attachments: common.attachmentsOut,
     evidence: evidenceSchema,
     fails_with: failsWithSchema.nullable().meta({
@@ -213,7 +219,10 @@ export function mountCommitFailures(
       const fewer = repository ? await deps.usualTests.fewer(repository, found.runs) : [];
       const ids = page.items.map(({ testId }) => testId);
       const where = repository ? await whereTheyFail(deps, repository, ids, signal) : undefined;
-      const reply = pageReply(page, 'failures', (failure) => toJson(failure, where?.get(failure.testId)));
+      const causes = repository ? await causesOfFailures(deps, repository, page.items) : undefined;
+      const reply = pageReply(page, 'failures', (failure) =>
+        toJson(failure, { failsWith: where?.get(failure.testId), causeId: causes?.get(failure) }),
+      );
       const counts = Object.fromEntries(
         COMMIT_VERDICTS.map((one) => [one, found.failures.filter(({ verdict }) => verdict === one).length]),
       );
@@ -225,7 +234,10 @@ export function mountCommitFailures(
 
 const momentOf = (ms: number | null | undefined): string | null => (ms == null ? null : formatMoment(ms));
 
-function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.input<typeof failureSchema> {
+function toJson(
+  failure: CommitFailure,
+  { failsWith, causeId }: { failsWith: FailsWith | undefined; causeId: string | undefined },
+): z.input<typeof failureSchema> {
   const { run, shown, known, trouble } = failure;
   return {
     verdict: failure.verdict,
@@ -242,6 +254,7 @@ function toJson(failure: CommitFailure, failsWith: FailsWith | undefined): z.inp
     failure_id: shown?.id ?? null,
     exception_type: shown?.type ?? null,
     exception_message: shown?.message ?? null,
+    cause_id: causeId ?? null,
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
     evidence: {

@@ -38,7 +38,7 @@ export const causeNodes = schema.table(
     index('cause_nodes_last').on(table.repositoryId, table.lastMs),
     // The signature of a failure on any branch.
     index('cause_nodes_signature').on(table.repositoryId, table.signatureId),
-    // Split here and not by PostgreSQL: its parser takes `a.b.CommClosedError` and `src/user.py` for one word each.
+    // Split here and not by PostgreSQL: its parser takes `a.b.CommClosedError` for one word.
     index('cause_nodes_words').using(
       'gin',
       sql`to_tsvector('simple', regexp_replace(${table.exceptionType} || ' ' || ${table.message}, '[^[:alnum:]]+', ' ', 'g'))`,
@@ -58,7 +58,11 @@ export const causeGroups = schema.table(
     frames: text().array().notNull(),
     filepath: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.repositoryId, table.testId, table.failureId] })],
+  (table) => [
+    primaryKey({ columns: [table.repositoryId, table.testId, table.failureId] }),
+    // The groups of a node.
+    index('cause_groups_node').on(table.repositoryId, table.nodeId),
+  ],
 );
 
 /** Failures of a node by test, leg and UTC day. */
