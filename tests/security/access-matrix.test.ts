@@ -168,6 +168,7 @@ const VALUES: Record<string, string> = {
   repository: name,
   test_id: TEST,
   failure_id: TEST,
+  cause_id: TEST,
   commit_sha: 'c0ffee',
   number: '7',
   id: 'WyJDSSIsIjEiLCIiXQ',

@@ -74,6 +74,7 @@ function useFocusOnNewPage() {
 
 const TABS = [
   ['/$owner/$repository/tests', 'Tests'],
+  ['/$owner/$repository/causes', 'Causes'],
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/events', 'Event log'],
