@@ -215,11 +215,6 @@ const messagesOf = ({ nodes }: CauseDetails): CausePage['messages'] =>
       last_failure_at: formatMoment(node.last_ms),
     }));
 
-const testJson = (cause: CauseDetails, testId: string) => ({
-  test_id: testId,
-  test_name: cause.tests.find((test) => test.test_id === testId)?.test_name ?? '',
-});
-
 async function newestFailure(
   { clickhouse }: common.InsightsDeps,
   { id, owner }: Repository,
@@ -232,7 +227,7 @@ async function newestFailure(
   const event = row?.latest_events[0];
   return (
     event && {
-      test: testJson(cause, testId),
+      test: { test_id: testId, test_name: cause.newest.last_test_name ?? '' },
       failure_id: failureId,
       failed_at: formatMoment(event.failed_ms),
       exception_type: event.type,
@@ -262,7 +257,7 @@ async function beginningOf(
   const kind = !isRetained ? 'not_retained' : !hasPassed ? 'no_pass' : row.passes_there > 0 ? 'same_commit' : 'commits';
   return {
     kind,
-    test: testJson(cause, testId),
+    test: { test_id: testId, test_name: cause.oldest.first_test_name ?? '' },
     pipeline_name: isRetained ? row.pipeline_name : null,
     job_name: isRetained ? row.job_name : null,
     axes: isRetained ? axesOf(row.axes) : null,

@@ -21,6 +21,8 @@ const nodeRow = z.object({
   last_failure: z.string(),
   failures: z.number(),
   was_cause: z.boolean(),
+  first_test_name: z.string().nullable(),
+  last_test_name: z.string().nullable(),
 });
 const countsRow = z.object({
   tests: z
@@ -57,7 +59,9 @@ export async function readCause(tx: Executor, repositoryId: string, causeId: str
   const [{ rows: nodes }, { rows: counts }] = await Promise.all([
     tx.execute(sql`
       select node_id, exception_type, left(message, 1000) as message, first_ms::float8 as first_ms, first_test,
-        last_ms::float8 as last_ms, last_test, last_failure, failures, was_cause
+        last_ms::float8 as last_ms, last_test, last_failure, failures, was_cause,
+        (select name from ${tests} where repository_id = ${repositoryId} and test_id = first_test) as first_test_name,
+        (select name from ${tests} where repository_id = ${repositoryId} and test_id = last_test) as last_test_name
       from ${causeNodes} where repository_id = ${repositoryId} and cause_id = ${causeId}
       order by first_ms, node_id`),
     tx.execute(sql`
