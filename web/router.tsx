@@ -141,6 +141,25 @@ const testRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/test.tsx'), 'Test'),
 });
 
+const causesRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/causes',
+  validateSearch: (search) =>
+    set({
+      q: text(search.q),
+      days: oneOf(search.days, ['1', '7', '90']),
+      sort: oneOf(search.sort, ['failures', 'tests']),
+      health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
+    }),
+  component: lazyRouteComponent(() => import('./pages/causes.tsx'), 'Causes'),
+});
+
+const causeRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/causes/$cause',
+  component: lazyRouteComponent(() => import('./pages/cause.tsx'), 'Cause'),
+});
+
 const runsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/runs',
@@ -237,6 +256,8 @@ export const router = createRouter({
         repositoryHomeRoute,
         testsRoute,
         testRoute,
+        causesRoute,
+        causeRoute,
         runsRoute,
         runRoute,
         pullsRoute,

@@ -19,6 +19,7 @@ import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { forgetAudit } from '../src/postgres/audit.ts';
+import { noteAllCausesStale } from '../src/postgres/causes.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
@@ -106,6 +107,7 @@ export class Retention {
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);
+        await noteAllCausesStale(tx);
       }),
     );
     log.info({ month }, 'dropped a month that is past its retention');

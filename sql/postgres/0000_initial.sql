@@ -65,6 +65,46 @@ CREATE TABLE "ci_insights"."audit" (
 	"after" text
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."cause_days" (
+	"repository_id" uuid NOT NULL,
+	"node_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
+	"day" integer NOT NULL,
+	"failures" integer NOT NULL,
+	CONSTRAINT "cause_days_repository_id_node_id_test_id_pipeline_name_job_name_axes_day_pk" PRIMARY KEY("repository_id","node_id","test_id","pipeline_name","job_name","axes","day")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."cause_groups" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"failure_id" uuid NOT NULL,
+	"node_id" uuid NOT NULL,
+	"frames" text[] NOT NULL,
+	"filepath" text NOT NULL,
+	CONSTRAINT "cause_groups_repository_id_test_id_failure_id_pk" PRIMARY KEY("repository_id","test_id","failure_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."cause_nodes" (
+	"repository_id" uuid NOT NULL,
+	"node_id" uuid NOT NULL,
+	"cause_id" uuid NOT NULL,
+	"signature_id" uuid NOT NULL,
+	"exception_type" text NOT NULL,
+	"message" text NOT NULL,
+	"is_generic" boolean NOT NULL,
+	"first_ms" bigint NOT NULL,
+	"first_test" uuid NOT NULL,
+	"last_ms" bigint NOT NULL,
+	"last_test" uuid NOT NULL,
+	"last_failure" uuid NOT NULL,
+	"failures" integer NOT NULL,
+	"was_cause" boolean NOT NULL,
+	CONSTRAINT "cause_nodes_repository_id_node_id_pk" PRIMARY KEY("repository_id","node_id")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."block_parts" (
 	"partition" smallint NOT NULL,
 	"block_id" bigint NOT NULL,
@@ -548,6 +588,12 @@ CREATE INDEX "sessions_subject" ON "ci_insights"."sessions" USING btree ("subjec
 CREATE INDEX "audit_at" ON "ci_insights"."audit" USING btree ("at","id");--> statement-breakpoint
 CREATE INDEX "audit_action" ON "ci_insights"."audit" USING btree ("action","at","id");--> statement-breakpoint
 CREATE INDEX "audit_actor" ON "ci_insights"."audit" USING btree ("actor_name","at","id");--> statement-breakpoint
+CREATE INDEX "cause_days_day" ON "ci_insights"."cause_days" USING btree ("repository_id","day");--> statement-breakpoint
+CREATE INDEX "cause_groups_node" ON "ci_insights"."cause_groups" USING btree ("repository_id","node_id");--> statement-breakpoint
+CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("repository_id","cause_id");--> statement-breakpoint
+CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
+CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
+CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin (to_tsvector('simple', regexp_replace("exception_type" || ' ' || "message", '[^[:alnum:]]+', ' ', 'g')));--> statement-breakpoint
 CREATE INDEX "block_parts_block" ON "ci_insights"."block_parts" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "stale_noted" ON "ci_insights"."stale" USING btree ("noted_at") WHERE "ci_insights"."stale"."noted_at" is not null;--> statement-breakpoint
 CREATE INDEX "event_keys_taken" ON "ci_insights"."event_keys" USING btree ("taken_at");--> statement-breakpoint

@@ -7,7 +7,8 @@
  * - `owners`: who owns tests, of some or of all;
  * - `quarantines`: which tests are quarantined automatically, and which have recovered;
  * - `totals`: how many tests of the repository are in which health;
- * - `records`: the records of commits on which a test failed.
+ * - `records`: the records of commits on which a test failed;
+ * - `causes`: what failures have in common.
  */
 export const STALE_KINDS = [
   'evidence',
@@ -17,6 +18,7 @@ export const STALE_KINDS = [
   'quarantines',
   'totals',
   'records',
+  'causes',
 ] as const;
 export type StaleKind = (typeof STALE_KINDS)[number];
 

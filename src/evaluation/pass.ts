@@ -225,6 +225,7 @@ async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting,
     if (testIds.length > 0) note('owners', { testIds });
   }
   if (contents.identities.size > 0) note('totals');
+  if (contents.groups.size > 0) note('causes');
   await noteStale(tx, notes);
 }
 

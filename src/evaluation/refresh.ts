@@ -2,7 +2,7 @@
  * Puts right what passes have left stale (src/domain/stale.ts), one repository at a time. Each step takes its note away in
  * the transaction that writes what it found, so a step that is cut off is done again.
  *
- *     evidence ─► judgements ─► beginnings ─► owners ─► quarantines ─► totals ─► records of commits
+ *     evidence ─► judgements ─► beginnings ─► owners ─► quarantines ─► totals ─► records of commits ─► causes
  *
  * After each step, the kind rests for ten times as long as the step took, or a minute if that is less: a job that is always
  * a day late may not keep a worker busy.
@@ -15,6 +15,7 @@ import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-
 import { windowUpTo } from '../domain/ratio-window.ts';
 import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
 import { identityOf } from '../domain/test-identity.ts';
+import { lockCauses, replaceCauses } from '../postgres/causes.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
 import { readIdentities } from '../postgres/identities.ts';
@@ -36,6 +37,7 @@ import {
 } from '../postgres/stale.ts';
 import { readTests } from '../postgres/tests.ts';
 import { findBeginnings } from './beginnings.ts';
+import { deriveCauses } from './derive-causes.ts';
 import { judgeAgain } from './judge-again.ts';
 import { readLegs } from './legs-of-test.ts';
 import { type IdentityState, judgeQuarantines } from './quarantines.ts';
@@ -49,9 +51,9 @@ export interface RefreshDeps {
   executionsAtOnce?: number | undefined;
 }
 
-/** How many times as long as its step took a kind rests. Totals are read by people; to count a large repository takes seconds. */
+/** How many times as long as its step took a kind rests. Totals and causes are read by people, and take seconds of a large repository. */
 const REST_TIMES = 10;
-const TOTALS_REST_TIMES = 30;
+const READ_REST_TIMES = 30;
 /** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
 const REST_MS_MAX = 60_000;
 
@@ -91,6 +93,7 @@ export class Refresh {
     await this.#step(repositoryId, 'quarantines', (tx, noted) => this.#quarantines(tx, repositoryId, noted));
     await this.#totals(repositoryId);
     const hasMoreRecords = await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
+    await this.#causes(repositoryId);
     return hasMoreEvidence || hasMoreRecords;
   }
 
@@ -103,7 +106,7 @@ export class Refresh {
   #restOf(kind: StaleKind, startedAt: number): number {
     if (this.isHasty) return 0;
     const tookMs = performance.now() - startedAt;
-    if (kind === 'totals') return TOTALS_REST_TIMES * tookMs;
+    if (kind === 'totals' || kind === 'causes') return READ_REST_TIMES * tookMs;
     return Math.min(REST_TIMES * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
   }
 
@@ -263,6 +266,23 @@ export class Refresh {
         await this.#statistics.keepUp(tx, [repositoryId]);
         await settleStale(tx, repositoryId, 'totals', {
           restMs: this.#restOf('totals', startedAt),
+          revision: noted.revision,
+        });
+      }),
+    );
+  }
+
+  /** Without the lock of the partition: it takes a second of a repository with many failures. */
+  async #causes(repositoryId: string): Promise<void> {
+    const { db, clickhouse } = this.deps;
+    await onPostgres(() =>
+      db.transaction(async (tx) => {
+        const startedAt = performance.now();
+        const noted = (await this.#due(tx, repositoryId)).get('causes');
+        if (!noted || !(await lockCauses(tx, repositoryId))) return;
+        await replaceCauses(tx, repositoryId, await deriveCauses({ tx, clickhouse, repositoryId }));
+        await settleStale(tx, repositoryId, 'causes', {
+          restMs: this.#restOf('causes', startedAt),
           revision: noted.revision,
         });
       }),

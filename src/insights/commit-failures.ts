@@ -22,6 +22,8 @@ import {
 import { onPostgres } from '../postgres/client.ts';
 import { readOwners } from '../postgres/owners.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { causeIdOut } from './cause-schemas.ts';
+import { causesOfFailures } from './causes-of-failures.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
@@ -107,6 +109,10 @@ const failureSchema = z
       .string()
       .nullable()
       .meta({ description: 'Its first 1,000 characters', example: 'expected 3 to equal 4' }),
+    cause_id: causeIdOut.nullable().meta({
+      description:
+        'What the failure has in common with others of the default branch; null if nothing there failed like it',
+    }),
     attachments: common.attachmentsOut,
     evidence: evidenceSchema,
     fails_with: failsWithSchema.nullable().meta({
@@ -224,8 +230,13 @@ export function mountCommitFailures(
       const ids = page.items.map(({ testId }) => testId);
       const owners = await ownersOf(deps, repository, ids);
       const where = repository ? await whereTheyFail(deps, repository, ids, signal) : undefined;
+      const causes = repository ? await causesOfFailures(deps, repository, page.items) : undefined;
       const reply = pageReply(page, 'failures', (failure) =>
-        toJson(failure, where?.get(failure.testId), owners.get(failure.testId) ?? []),
+        toJson(failure, {
+          failsWith: where?.get(failure.testId),
+          owners: owners.get(failure.testId) ?? [],
+          causeId: causes?.get(failure),
+        }),
       );
       const counts = verdictCounts(found.failures);
       const summary =
@@ -251,8 +262,7 @@ async function ownersOf(
 
 function toJson(
   failure: CommitFailure,
-  failsWith: FailsWith | undefined,
-  owners: string[],
+  { failsWith, owners, causeId }: { failsWith: FailsWith | undefined; owners: string[]; causeId: string | undefined },
 ): z.input<typeof failureSchema> {
   const { run, shown, known, trouble } = failure;
   return {
@@ -271,6 +281,7 @@ function toJson(
     failure_id: shown?.id ?? null,
     exception_type: shown?.type ?? null,
     exception_message: shown?.message ?? null,
+    cause_id: causeId ?? null,
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
     evidence: {

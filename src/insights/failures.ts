@@ -9,11 +9,13 @@ import { AXIS_PARAMETERS, type AxisFilter, axisFilterParameter, axisValues } fro
 import { type Http, mount } from '../http/operation.ts';
 import { uuid5 } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
+import { causesOfGroups } from '../postgres/causes.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, newestFailureGroups } from '../postgres/failure-groups.ts';
 import { successorOf } from '../postgres/former-groups.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
+import { causeIdOut } from './cause-schemas.ts';
 import * as common from './common.ts';
 
 /** A test with more groups has a message that no fingerprint normalises; the newest are shown. */
@@ -40,7 +42,8 @@ const groupRow = z.object({
   ),
 });
 
-const group = defineQuery(
+/** One failure group with its newest failures. */
+export const group = defineQuery(
   'insights/failure',
   { repository_id: 'UUID', test_id: 'UUID', failure_id: 'UUID', latest: 'UInt32' },
   groupRow,
@@ -66,9 +69,14 @@ const failureFields = {
   failure_count: z.int().meta({ description: 'Failed attempts in this group', example: 2 }),
   first_failure_at: common.dateTimeOut,
   last_failure_at: common.dateTimeOut,
+  cause_id: causeIdOut.nullable().meta({
+    description:
+      'What its failures have in common with those of other tests; null: not derived yet, or of old failures only',
+  }),
 };
 const failureSchema = z.object(failureFields).meta({ id: 'TestFailure' });
 type Failure = z.output<typeof failureSchema>;
+type UncausedFailure = Omit<Failure, 'cause_id'>;
 const nullableText = (example: string) => z.string().nullable().meta({ example });
 const eventSchema = z
   .object({
@@ -93,6 +101,7 @@ export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsD
   const reads = RepositoryBatches.byKey((id, testIds) =>
     onPostgres(() => newestFailureGroups(deps.db, id, testIds, GROUPS_MAX)),
   );
+  const causes = causesByTest(deps);
   mount(app, http, 'GET', failuresAddress, {
     operationId: 'listTestFailures',
     tag: common.TAG,
@@ -105,18 +114,32 @@ export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsD
     isCoalesced: true,
     handle: async ({ params: path, query: { axis }, signal }) => {
       const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const [failures] = await Promise.all([
+      const [failures, causeOf] = await Promise.all([
         axis.length === 0
           ? reads.get(repository, path.test_id).then((groups) => (groups ?? []).map(groupJson))
           : failuresOnAxes(deps, { repository, testId: path.test_id, axes: axis }, signal),
+        causes.get(repository, path.test_id),
         deps.knownTests.get(repository, path.test_id),
       ]);
-      return { body: { failures } };
+      return { body: { failures: failures.map((one) => ({ ...one, cause_id: causeOf?.get(one.id) ?? null })) } };
     },
   });
 }
 
-function groupJson({ failureId, newest, ...group }: FailureGroupRecord): Failure {
+/** The causes of the groups of tests, by failure id. */
+const causesByTest = ({ db }: common.InsightsDeps) =>
+  RepositoryBatches.byKey(async (id, testIds) => {
+    const found = await onPostgres(() => causesOfGroups(db, id, testIds));
+    const byTest = Map.groupBy(found, ({ testId }) => testId);
+    return new Map(
+      [...byTest].map(([testId, groups]) => [
+        testId,
+        new Map(groups.map(({ failureId, causeId }) => [failureId, causeId])),
+      ]),
+    );
+  });
+
+function groupJson({ failureId, newest, ...group }: FailureGroupRecord): UncausedFailure {
   const { failures, firstAt } = totalsOf(group);
   return {
     id: failureId,
@@ -138,7 +161,7 @@ async function failuresOnAxes(
   { clickhouse }: common.InsightsDeps,
   { repository: { id, owner }, testId, axes }: OnAxes,
   signal?: AbortSignal,
-): Promise<Failure[]> {
+): Promise<UncausedFailure[]> {
   const asked = { repository_id: id, test_id: testId, groups: GROUPS_MAX, ...axisValues(axes) };
   const rows = await clickhouse.select(groupsOnAxes, asked, { owner, signal });
   return rows.map((row) => ({
@@ -151,7 +174,8 @@ async function failuresOnAxes(
   }));
 }
 
-export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDeps): void =>
+export function mountFailure(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+  const causes = causesByTest(deps);
   mount(app, http, 'GET', `${failuresAddress}/:failure_id`, {
     operationId: 'getTestFailure',
     tag: common.TAG,
@@ -196,6 +220,7 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
         failure_count: row.events,
         first_failure_at: formatMoment(row.first_ms),
         last_failure_at: formatMoment(row.last_ms),
+        cause_id: (await causes.get(repository, path.test_id))?.get(row.failureId) ?? null,
         latest_events: row.latest_events.map((event) => ({
           id: `${event.execution_id}.${event.attempt}`,
           failed_at: formatMoment(event.failed_ms),
@@ -209,3 +234,4 @@ export const mountFailure = (app: AnyElysia, http: Http, deps: common.InsightsDe
       return { body };
     },
   });
+}

@@ -5,6 +5,8 @@ import type { Http } from '../http/operation.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountAxes } from './axes.ts';
+import { mountCause } from './cause.ts';
+import { mountCauses } from './causes.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
@@ -51,6 +53,8 @@ const MOUNTED = [
   mountExecutions,
   mountAxes,
   mountCommitFailures,
+  mountCauses,
+  mountCause,
   mountHealthTransitions,
   mountRuns,
   mountRun,

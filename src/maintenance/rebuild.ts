@@ -121,6 +121,7 @@ async function refreshAll(
       await noteStale(tx, [
         { repositoryId: id, kind: 'quarantines', blockId },
         { repositoryId: id, kind: 'totals', blockId },
+        { repositoryId: id, kind: 'causes', blockId },
       ]);
     });
     await refresh.refresh(id);

@@ -29,6 +29,7 @@ import { REBUILD_LOCK, REGROUP_LOCK } from '../postgres/locks.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { ingestBlocks, tests, upgrades } from '../postgres/schema.ts';
+import { noteStale } from '../postgres/stale.ts';
 import { currentGroupOf, monthsOfFailures, regroupMonth } from './regroup.ts';
 import { evaluateStoredParts } from './stored-parts.ts';
 
@@ -146,6 +147,7 @@ async function countGroups(
     await lockPartitionsOf(tx, repositoryId);
     await forgetFailureGroups(tx, repositoryId, testIds);
     await writeFailureGroups(tx, repositoryId, await readGroups(clickhouse, repositoryId, testIds));
+    await noteStale(tx, [{ repositoryId, kind: 'causes', blockId: Number.MAX_SAFE_INTEGER }]);
   });
 }
 

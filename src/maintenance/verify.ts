@@ -20,6 +20,7 @@ import { listingDifferences } from '../postgres/test-listings.ts';
 import { readNewestRuns } from './newest-runs.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
+import { causeDifferences } from './verify-causes.ts';
 import { commitDifferences } from './verify-commits.ts';
 import { compareLedger, type LedgerComparison, type LedgerDeps } from './verify-ledger.ts';
 import { totalsDifferences } from './verify-totals.ts';
@@ -156,6 +157,10 @@ export async function lookAt(
   differences.set(
     'commits: records as the executions say',
     await commitDifferences({ clickhouse, db: postgres.db }, pending.commits, repositoryId),
+  );
+  differences.set(
+    'causes: as the rule joins the failures',
+    isRegroupingDone ? await causeDifferences({ clickhouse, db: postgres.db }, pending, repositoryId) : [],
   );
   return {
     differences,

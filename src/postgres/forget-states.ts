@@ -3,6 +3,9 @@ import { eq } from 'drizzle-orm';
 import type { Executor } from './client.ts';
 import {
   baselines,
+  causeDays,
+  causeGroups,
+  causeNodes,
   clues,
   failureGroups,
   flakyExecutions,
@@ -21,6 +24,7 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
   for (const table of [
     ...[testListings, identities, suspects, baselines, flakyExecutions],
     ...[failureGroups, healthChanges, judgedRuns, clues, ownedTests, testOwners],
+    ...[causeNodes, causeGroups, causeDays],
   ])
     await tx.delete(table).where(eq(table.repositoryId, repositoryId));
   await forgetFirstFailures(tx, repositoryId, retainedSince);

@@ -25,3 +25,5 @@ export const BACKTEST_LOCK = 0x6261636b;
 export const QUARANTINES_LOCK = 0x71756172;
 /** "sess", with the hash of a key or person: one session of them at a time begins. */
 export const SESSIONS_LOCK = 0x73657373;
+/** "caus", with the hash of a repository's id: one process at a time derives its causes. */
+export const CAUSES_LOCK = 0x63617573;

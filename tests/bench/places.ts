@@ -1,6 +1,6 @@
 /** Places to open on the pages of the web application, and what they show beside executions. */
 import { z } from 'zod';
-import { type Places, runsSchema } from '../support/pages.ts';
+import { causesSchema, type Places, runsSchema } from '../support/pages.ts';
 import { ownerOf, repositoryName } from './data.ts';
 import { base } from './reads.ts';
 import type { BenchService } from './service.ts';
@@ -43,12 +43,14 @@ export async function placesIn(
     await quarantineSome(service, name, tests);
     const { runs } = runsSchema.parse(await answerOf(service, `${base(name)}/runs?per_page=100&${window}`));
     const pulls = runs.flatMap(({ pull_request: pull }) => pull ?? []);
+    const listed = causesSchema.parse(await answerOf(service, `${base(name)}/causes?per_page=100`));
+    const causes = listed.causes.map(({ cause_id: id }) => id);
     if (pulls.length === 0) throw new Error(`${name} has no pull request`);
     all.set(
       name,
       tests.map(({ testId, commit }, i) => {
         const [run, pull] = [runs[i % runs.length]?.id ?? '', pulls[i % pulls.length] ?? 0];
-        return { owner: ownerOf, name, testId, commit, run, pull };
+        return { owner: ownerOf, name, testId, commit, run, pull, cause: causes[i % causes.length] ?? '' };
       }),
     );
   }

@@ -228,6 +228,7 @@ describe('a failure', () => {
       failure_id: expect.any(String),
       exception_type: 'Error',
       exception_message: 'timed out',
+      cause_id: expect.any(String),
       attachments: [],
       evidence: {
         health_status: 'flaky',

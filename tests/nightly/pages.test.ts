@@ -111,7 +111,7 @@ async function openEmpty(): Promise<Visited> {
   return {
     origin: service.origin,
     options: { key: service.adminToken, isNow: true },
-    places: { owner: 'acme', name: 'nothing-yet', testId: NO_ID, commit: 'b2', run: NO_ID, pull: 7 },
+    places: { owner: 'acme', name: 'nothing-yet', testId: NO_ID, commit: 'b2', run: NO_ID, pull: 7, cause: NO_ID },
   };
 }
 

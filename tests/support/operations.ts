@@ -32,6 +32,7 @@ const VALUES: Record<string, string> = {
   repository_name: 'shop',
   test_id: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11',
   failure_id: '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11',
+  cause_id: '6b1f2a52-4dd6-5a3e-9a75-0b2f1d9d3c14',
   commit_sha: 'c0ffee',
   number: '7',
   id: 'WyJDSSIsIjEiLCIiXQ',

@@ -10,9 +10,11 @@ export interface Places {
   commit: string;
   run: string;
   pull: number;
+  cause: string;
 }
 
 const testsSchema = z.object({ tests: z.array(z.object({ test_id: z.string() })) });
+export const causesSchema = z.object({ causes: z.array(z.object({ cause_id: z.string() })) });
 export const runsSchema = z.object({
   runs: z.array(
     z.object({ id: z.string(), commit_sha: z.string(), pull_request: z.number().nullable(), failed: z.number() }),
@@ -20,7 +22,7 @@ export const runsSchema = z.object({
 });
 
 /**
- * A test, a commit, a run and a pull request of a repository, those with the most failures.
+ * A test, a commit, a run, a cause and a pull request of a repository, those with the most failures.
  *
  * @param get the answer of the service at a path below `/v1`
  */
@@ -30,8 +32,18 @@ export async function placesOf(owner: string, name: string, get: (path: string) 
   const { runs } = runsSchema.parse(await get(`${base}/runs?per_page=100`));
   const [run] = runs.toSorted((a, b) => b.failed - a.failed);
   const pull = runs.find((one) => one.pull_request !== null)?.pull_request;
-  if (!tests[0] || !run || !pull) throw new Error(`${owner}/${name} has no test, run or pull request`);
-  return { owner, name, testId: tests[0].test_id, commit: run.commit_sha, run: run.id, pull };
+  const { causes } = causesSchema.parse(await get(`${base}/causes?sort=tests`));
+  if (!tests[0] || !run || !pull || !causes[0])
+    throw new Error(`${owner}/${name} has no test, run, cause or pull request`);
+  return {
+    owner,
+    name,
+    testId: tests[0].test_id,
+    commit: run.commit_sha,
+    run: run.id,
+    pull,
+    cause: causes[0].cause_id,
+  };
 }
 
 export interface PageRow {
@@ -124,6 +136,22 @@ export const PAGES: readonly PageRow[] = [
     route: '/$owner/$repository/tests/$testId',
     address: (places) => `${repository(places)}/tests/${places.testId}?days=90`,
     content: (page) => page.getByRole('region', { name: 'Commit by commit' }).getByRole('listitem').first(),
+    empty: alert,
+    hasReads: true,
+  },
+  {
+    name: 'causes',
+    route: '/$owner/$repository/causes',
+    address: (places) => `${repository(places)}/causes`,
+    content: entry,
+    empty: text('Nothing failed on the default branch'),
+    hasReads: true,
+  },
+  {
+    name: 'cause',
+    route: '/$owner/$repository/causes/$cause',
+    address: (places) => `${repository(places)}/causes/${places.cause}`,
+    content: region('Newest failure'),
     empty: alert,
     hasReads: true,
   },

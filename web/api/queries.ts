@@ -7,6 +7,8 @@ import type { EventLog } from '../../src/events/event.ts';
 import type { Explanation } from '../../src/explain/explanation-schema.ts';
 import type { UploadList } from '../../src/ingest/receipts.ts';
 import type { TestAxes } from '../../src/insights/axes.ts';
+import type { CausePage } from '../../src/insights/cause.ts';
+import type { CauseList } from '../../src/insights/causes.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
@@ -70,6 +72,8 @@ const PAGE_ROWS = 100;
 const SETUP_ASKED_MS = 3_000;
 /** Of lists whose rows take the service more than a lookup. */
 const LINES = 30;
+/** Each row has a chart. */
+const CAUSES_ROWS = 50;
 
 /** Repositories with the most trouble, and how many there are: at once, also where the whole list takes a second. */
 export const firstRepositoriesQuery = queryOptions({
@@ -133,6 +137,22 @@ export const runsQuery = (path: RepositoryPath, query: Query) =>
     queryFn: ({ pageParam: cursor, signal }) =>
       ask<RunList>('GET', `${insights(path)}/runs`, { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
     getNextPageParam: ({ next }) => next,
+  });
+
+export const causesQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['causes', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<CauseList>('GET', `${insights(path)}/causes`, { query: { ...query, cursor, per_page: CAUSES_ROWS }, signal }),
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const causeQuery = (path: RepositoryPath, id: string) =>
+  queryOptions({
+    queryKey: ['cause', path, id],
+    queryFn: ({ signal }) => get<CausePage>(`${insights(path)}${pathOf`/causes/${id}`}`, {}, signal),
+    staleTime: 30_000,
   });
 
 export const runQuery = (path: RepositoryPath, id: string) =>

@@ -1,5 +1,6 @@
 /** How a test fails: its groups of like failures, each with its newest messages, stacks and jobs. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { TestFailures } from '../../src/insights/failures.ts';
 import { failureQuery, failuresQuery, type TestPath } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
@@ -90,6 +91,17 @@ function Newest({ path, failureId }: { path: TestPath; failureId: string }) {
     <div className="flex flex-col gap-3 px-4 pb-4 pl-9">
       <p className="text-xs text-soft">
         First <Time at={data.first_failure_at} />, last <Time at={data.last_failure_at} />
+        {data.cause_id !== null && (
+          <>
+            {' · '}
+            <Link
+              to="/$owner/$repository/causes/$cause"
+              params={{ owner: path.owner, repository: path.repository, cause: data.cause_id }}
+            >
+              What failed like this in other tests
+            </Link>
+          </>
+        )}
       </p>
       {stack && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls

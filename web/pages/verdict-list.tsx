@@ -7,9 +7,10 @@ import type { Query } from '../api/client.ts';
 import { commitQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount } from '../ui/format.ts';
+import { formatCount, formatCounted } from '../ui/format.ts';
 import { legsWords } from '../ui/leg-words.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Unfolding } from '../ui/unfolding.tsx';
 import { evidenceInWords } from './evidence-words.ts';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
 
@@ -92,14 +93,22 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
                 <p className="text-soft">{look.meaning}</p>
               </div>
               <ul>
-                {shown.map((failure) => (
-                  <Row
-                    key={`${failure.test_id} ${failure.pipeline_name} ${failure.job_name}`}
-                    path={path}
-                    failure={failure}
-                    onQuarantine={mayQuarantine ? () => setAsked(failure) : undefined}
-                  />
-                ))}
+                {byCause(shown).map(([first, ...others]) => {
+                  const rowOf = (failure: Failure) => (
+                    <Row
+                      key={keyOf(failure)}
+                      path={path}
+                      failure={failure}
+                      onQuarantine={mayQuarantine ? () => setAsked(failure) : undefined}
+                    />
+                  );
+                  if (others.length === 0) return rowOf(first);
+                  return (
+                    <OfOneCause key={keyOf(first)} path={path} failures={[first, ...others]}>
+                      {() => <ul className="border-t border-line pl-5">{[first, ...others].map(rowOf)}</ul>}
+                    </OfOneCause>
+                  );
+                })}
               </ul>
             </section>
           )
@@ -124,6 +133,56 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
         />
       )}
     </>
+  );
+}
+
+const keyOf = (failure: Failure): string => `${failure.test_id} ${failure.pipeline_name} ${failure.job_name}`;
+
+/** Fewer are as quickly read as a row that unfolds. */
+const FOLDED_MIN = 3;
+
+/** Failures of one cause together, at the place of the first of them; the others alone. */
+function byCause(failures: readonly Failure[]): [Failure, ...Failure[]][] {
+  const groups = Map.groupBy(failures, (failure) => failure.cause_id ?? keyOf(failure));
+  return [...groups.values()].flatMap((group): [Failure, ...Failure[]][] => {
+    const [first, ...others] = group;
+    if (first === undefined) return [];
+    return group.length < FOLDED_MIN ? group.map((failure) => [failure]) : [[first, ...others]];
+  });
+}
+
+interface OfOneCauseProps {
+  path: RepositoryPath;
+  failures: readonly [Failure, ...Failure[]];
+  children: () => ReactNode;
+}
+
+/** Failures of one cause as one row that unfolds. */
+function OfOneCause({ path, failures, children }: OfOneCauseProps) {
+  const [first] = failures;
+  return (
+    <li className="border-b border-line last:border-0">
+      <Unfolding
+        grid="cursor-pointer"
+        summary={
+          <>
+            <span className="font-medium">{formatCounted(failures.length, 'failure')} of one cause</span>{' '}
+            <span className="text-soft">
+              {first.exception_type}: {first.exception_message}
+            </span>
+          </>
+        }
+      >
+        {children}
+      </Unfolding>
+      {first.cause_id !== null && (
+        <p className="px-4 pb-2 text-xs">
+          <Link to="/$owner/$repository/causes/$cause" params={{ ...path, cause: first.cause_id }}>
+            The cause on the default branch
+          </Link>
+        </p>
+      )}
+    </li>
   );
 }
 

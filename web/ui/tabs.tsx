@@ -7,6 +7,7 @@ const TABS = [
   ['/$owner/$repository/tests', 'Tests'],
   ['/$owner/$repository/pulls', 'Pull requests'],
   ['/$owner/$repository/runs', 'Runs'],
+  ['/$owner/$repository/causes', 'Causes'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/lanes', 'Lanes'],
   ['/$owner/$repository/events', 'Event log'],

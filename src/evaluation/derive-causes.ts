@@ -1,0 +1,199 @@
+/**
+ * The causes of a repository, from its retained failures on the default branch and from what is stored of them: ids and joins
+ * outlive the failures that showed them. Reads ClickHouse, so it is never part of a pass.
+ */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse/client.ts';
+import { defineLongQuery } from '../clickhouse/query.ts';
+import type { FailedInRun } from '../domain/cause-node.ts';
+import { ownFrames, type Signature, signatureOf, signatureOfNormalised } from '../domain/cause-signature.ts';
+import { type CauseNode, findCauses } from '../domain/causes.ts';
+import {
+  type CauseDay,
+  type CauseGroup,
+  readCauseGroups,
+  readCauseNodes,
+  readGroupTexts,
+  type StoredCauses,
+  type StoredNode,
+} from '../postgres/causes.ts';
+import type { Executor } from '../postgres/client.ts';
+
+/** A repository with more has them from its newest ones: this many are joined in about a second, within 200 MB. */
+export const CAUSE_FAILURES_MAX = 100_000;
+/** Stacks that are read at once: some 20 MB. */
+const STACKS_AT_ONCE = 2_000;
+
+const failuresByRun = defineLongQuery(
+  'evaluation/failures_by_run',
+  { repository_id: 'UUID', rows: 'UInt32' },
+  z.object({
+    test_id: z.string(),
+    failure_id: z.string(),
+    pipeline_name: z.string(),
+    job_name: z.string(),
+    axes: z.string(),
+    run_id: z.string(),
+    commit_sha: z.string(),
+    day: z.int(),
+    failures: z.int(),
+    first_ms: z.int(),
+    last_ms: z.int(),
+  }),
+);
+const stacksOfGroups = defineLongQuery(
+  'evaluation/stacks_of_groups',
+  { repository_id: 'UUID', test_ids: 'Array(UUID)', failure_ids: 'Array(UUID)' },
+  z.object({ test_id: z.string(), failure_id: z.string(), stacktrace: z.string(), filepath: z.string() }),
+);
+
+/** Failures of one test, group, leg, run and UTC day. */
+interface StoredFailures extends FailedInRun {
+  failureId: string;
+  pipelineName: string;
+  jobName: string;
+  axes: string;
+  day: number;
+  failures: number;
+  lastAt: number;
+}
+
+interface Place {
+  tx: Executor;
+  clickhouse: ClickHouse;
+  repositoryId: string;
+}
+
+const groupKey = (testId: string, failureId: string): string => `${testId}/${failureId}`;
+
+/** What is to be stored of the causes of a repository. */
+export async function deriveCauses(place: Place, rowsMax = CAUSE_FAILURES_MAX): Promise<StoredCauses> {
+  const { tx, clickhouse, repositoryId } = place;
+  const rows = await clickhouse.select(failuresByRun, { repository_id: repositoryId, rows: rowsMax });
+  const stored = await readCauseNodes(tx, repositoryId);
+  const asked = new Map(
+    rows.map((row) => [groupKey(row.test_id, row.failure_id), { testId: row.test_id, failureId: row.failure_id }]),
+  );
+  const traits = await traitsOfGroups(place, asked, stored);
+  const failures = rows.flatMap((row): StoredFailures[] => {
+    const known = traits.get(groupKey(row.test_id, row.failure_id));
+    if (!known) return [];
+    return [
+      {
+        ...{ signature: known.signature, frames: known.frames, file: known.filepath },
+        ...{ testId: row.test_id, failureId: row.failure_id },
+        ...{ pipelineName: row.pipeline_name, jobName: row.job_name, axes: row.axes },
+        ...{ day: row.day, failures: row.failures, failedAt: row.first_ms, lastAt: row.last_ms },
+        run: JSON.stringify([row.pipeline_name, row.run_id, row.commit_sha]),
+      },
+    ];
+  });
+  const { nodes, gone } = findCauses(repositoryId, failures, stored);
+  const storedById = new Map(stored.map((node) => [node.id, node]));
+  const living = new Set(nodes.map(({ causeId }) => causeId));
+  return {
+    nodes: [
+      ...nodes.map((node) => storedNode(node, storedById.get(node.id))),
+      ...[...gone].flatMap(([id, causeId]) => {
+        const known = storedById.get(id);
+        return known && living.has(causeId) ? [{ ...known, causeId, failures: 0 }] : [];
+      }),
+    ],
+    groups: groupsOf(nodes),
+    days: daysOf(nodes),
+  };
+}
+
+interface Traits {
+  signature: Signature;
+  frames: readonly string[];
+  filepath: string;
+}
+
+/** Of groups that are known already, what was stored; of the others, what their texts and stacks say. */
+async function traitsOfGroups(
+  { tx, clickhouse, repositoryId }: Place,
+  asked: ReadonlyMap<string, { testId: string; failureId: string }>,
+  stored: readonly StoredNode[],
+): Promise<Map<string, Traits>> {
+  const nodes = new Map(stored.map((node) => [node.id, node]));
+  const signatures = new Map<string, Signature>();
+  const traits = new Map<string, Traits>();
+  for (const { testId, failureId, nodeId, frames, filepath } of await readCauseGroups(tx, repositoryId)) {
+    const node = nodes.get(nodeId);
+    const key = groupKey(testId, failureId);
+    if (!node || !asked.has(key)) continue;
+    const signature =
+      signatures.get(node.signatureId) ?? signatureOfNormalised(repositoryId, testId, node.exceptionType, node.message);
+    signatures.set(node.signatureId, signature);
+    traits.set(key, { signature, frames, filepath });
+  }
+  const unknown = [...asked].flatMap(([key, group]) => (traits.has(key) ? [] : [group]));
+  for (let from = 0; from < unknown.length; from += STACKS_AT_ONCE) {
+    const some = unknown.slice(from, from + STACKS_AT_ONCE);
+    const stacks = await clickhouse.select(stacksOfGroups, {
+      repository_id: repositoryId,
+      test_ids: [...new Set(some.map(({ testId }) => testId))],
+      failure_ids: some.map(({ failureId }) => failureId),
+    });
+    const byGroup = new Map(stacks.map((row) => [groupKey(row.test_id, row.failure_id), row]));
+    for (const { test_id: testId, failure_id: failureId, type, message } of await readGroupTexts(
+      tx,
+      repositoryId,
+      some,
+    )) {
+      const stack = byGroup.get(groupKey(testId, failureId));
+      traits.set(groupKey(testId, failureId), {
+        signature: signatureOf(repositoryId, testId, type, message),
+        frames: ownFrames(stack?.stacktrace ?? ''),
+        filepath: stack?.filepath ?? '',
+      });
+    }
+  }
+  return traits;
+}
+
+function storedNode(node: CauseNode<StoredFailures>, known: StoredNode | undefined): StoredNode {
+  const { id, causeId, signature, firstAt, failures } = node;
+  const first = failures.reduce((best, one) => (isBefore(one, best, 'failedAt') ? one : best));
+  const last = failures.reduce((best, one) => (isBefore(best, one, 'lastAt') ? one : best));
+  return {
+    ...{ id, causeId, signatureId: signature.id, firstAt },
+    ...{ exceptionType: signature.exceptionType, message: signature.message, isGeneric: signature.testId !== null },
+    firstTest: known && known.firstAt < first.failedAt ? known.firstTest : first.testId,
+    ...{ lastAt: last.lastAt, lastTest: last.testId, lastFailure: last.failureId },
+    failures: failures.reduce((sum, one) => sum + one.failures, 0),
+  };
+}
+
+/** Of failures at the same moment, the order of the tests decides. */
+const isBefore = (one: StoredFailures, other: StoredFailures, time: 'failedAt' | 'lastAt'): boolean =>
+  one[time] !== other[time]
+    ? one[time] < other[time]
+    : one.testId !== other.testId
+      ? one.testId < other.testId
+      : one.failureId < other.failureId;
+
+/** A group that has come back in another episode belongs to the newest. */
+function groupsOf(nodes: readonly CauseNode<StoredFailures>[]): CauseGroup[] {
+  const groups = new Map<string, CauseGroup & { lastAt: number }>();
+  for (const { id: nodeId, failures } of nodes)
+    for (const { testId, failureId, frames, file: filepath, lastAt } of failures) {
+      const key = groupKey(testId, failureId);
+      const known = groups.get(key);
+      if (!known || known.lastAt < lastAt) groups.set(key, { testId, failureId, nodeId, frames, filepath, lastAt });
+    }
+  return [...groups.values()].map(({ lastAt: _, ...group }) => group);
+}
+
+function daysOf(nodes: readonly CauseNode<StoredFailures>[]): CauseDay[] {
+  const days = new Map<string, CauseDay>();
+  for (const { id: nodeId, failures } of nodes)
+    for (const { testId, pipelineName, jobName, axes, day, failures: count } of failures) {
+      const key = JSON.stringify([nodeId, testId, pipelineName, jobName, axes, day]);
+      const known = days.get(key);
+      if (known) known.failures += count;
+      else days.set(key, { nodeId, testId, pipelineName, jobName, axes, day, failures: count });
+    }
+  return [...days.values()];
+}

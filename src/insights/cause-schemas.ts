@@ -1,0 +1,21 @@
+/** What lists and pages of causes have in common. */
+import { z } from 'zod';
+import { formatMoment } from '../domain/moment.ts';
+import { DAY_MS } from '../domain/time.ts';
+import * as common from './common.ts';
+
+export const causeIdOut = z
+  .guid()
+  .meta({ description: 'Stays, also when it is merged', example: '6b1f2a52-4dd6-5a3e-9a75-0b2f1d9d3c14' });
+
+export const daysOut = z
+  .array(z.object({ day: z.iso.date(), failure_count: z.int() }))
+  .meta({ description: 'UTC days with failures, in order', example: [{ day: '2026-11-20', failure_count: 7 }] });
+
+/** The first ten characters of a moment are its day. */
+export const daysJson = (days: readonly (readonly [number, number])[]): z.output<typeof daysOut> =>
+  days.map(([day, failures]) => ({ day: formatMoment(day * DAY_MS).slice(0, 10), failure_count: failures }));
+
+export const testOut = z.object({ test_id: common.testIdOut, test_name: common.testNameOut });
+
+export const countOut = (description: string, example: number) => z.int().meta({ description, example });

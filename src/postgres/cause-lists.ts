@@ -1,0 +1,196 @@
+/** Lists of causes: which, in which order, and what is shown of each. */
+import { type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Health } from '../domain/status.ts';
+import type { Executor } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { causeDays, causeNodes, suspects, tests } from './schema.ts';
+
+export const CAUSE_SORTS = ['newest', 'failures', 'tests'] as const;
+export type CauseSort = (typeof CAUSE_SORTS)[number];
+
+/** UTC days since the epoch, both inclusive. */
+export interface Days {
+  from: number;
+  to: number;
+}
+
+export interface CauseSelection {
+  days: Days;
+  /** Words and phrases that the message has; both are split as messages are. */
+  words: string;
+  phrases: readonly string[];
+  /** Only causes with a test in one of these; empty: all. */
+  healths: readonly Health[];
+  /** Only these causes; null: all. */
+  among: readonly string[] | null;
+}
+
+/** The value that a list is sorted by, and the id. */
+export type CauseKey = [value: number, causeId: string];
+
+export interface CauseOrder {
+  sort: CauseSort;
+  /** The row next to the page; null: the beginning or the end. */
+  key: CauseKey | null;
+  direction: 'next' | 'previous';
+  limit: number;
+}
+
+/** As the index `cause_nodes_words` has them. */
+const wordsOf = (alias: SQL): SQL =>
+  sql`to_tsvector('simple', regexp_replace(${alias}.exception_type || ' ' || ${alias}.message, '[^[:alnum:]]+', ' ', 'g'))`;
+const split = (text: string): SQL => sql`regexp_replace(${text}, '[^[:alnum:]]+', ' ', 'g')`;
+
+function queryOf({ words, phrases }: CauseSelection): SQL | undefined {
+  const parts = [
+    ...(words === '' ? [] : [sql`plainto_tsquery('simple', ${split(words)})`]),
+    ...phrases.map((phrase) => sql`phraseto_tsquery('simple', ${split(phrase)})`),
+  ];
+  return parts.length === 0 ? undefined : sql.join(parts, sql` && `);
+}
+
+/** Conditions on the cause of a row. */
+function conditionsOf(repositoryId: string, selection: CauseSelection, causeId: SQL): SQL {
+  const { healths, among, days } = selection;
+  const query = queryOf(selection);
+  return sql.join(
+    [
+      sql`true`,
+      ...(query === undefined
+        ? []
+        : [
+            sql`${causeId} in (select matched.cause_id from ${causeNodes} as matched
+              where matched.repository_id = ${repositoryId} and matched.failures > 0
+                and ${wordsOf(sql`matched`)} @@ (${query}))`,
+          ]),
+      ...(among === null ? [] : [sql`${causeId} = any(${plainColumn(among)}::uuid[])`]),
+      ...(healths.length === 0
+        ? []
+        : [
+            sql`exists (select from ${causeNodes} as n join ${causeDays} as d using (repository_id, node_id)
+              where n.repository_id = ${repositoryId} and n.cause_id = ${causeId}
+                and d.day between ${days.from} and ${days.to}
+                and coalesce((select max(case health when 'broken' then 2 when 'flaky' then 1 else 0 end) from ${suspects} as s
+                  where s.repository_id = ${repositoryId} and s.test_id = d.test_id), 0) = any(${plainColumn(
+                    healths.map((health) => (health === 'broken' ? 2 : health === 'flaky' ? 1 : 0)),
+                  )}::int[]))`,
+          ]),
+    ],
+    sql` and `,
+  );
+}
+
+const idRow = z.object({ cause_id: z.string(), value: z.number() });
+
+/** One page of causes that failed in a window: ids with what they are sorted by, nearest to the key first. */
+export async function findCauseIds(
+  tx: Executor,
+  repositoryId: string,
+  selection: CauseSelection,
+  order: CauseOrder,
+): Promise<z.infer<typeof idRow>[]> {
+  const { rows } = await tx.execute(causeIdsStatement(repositoryId, selection, order));
+  return rows.map((row) => idRow.parse(row));
+}
+
+/** The newest of a repository come in the order of an index; by counts, the days of the window are added up. */
+export function causeIdsStatement(
+  repositoryId: string,
+  selection: CauseSelection,
+  { sort, key, direction, limit }: CauseOrder,
+): SQL {
+  const { from, to } = selection.days;
+  const descending = direction === 'next';
+  const beyond = (value: SQL, id: SQL): SQL =>
+    key === null
+      ? sql`true`
+      : descending
+        ? sql`(${value}, ${id}) < (${key[0]}::bigint, ${key[1]}::uuid)`
+        : sql`(${value}, ${id}) > (${key[0]}::bigint, ${key[1]}::uuid)`;
+  const way = descending ? sql`desc` : sql`asc`;
+  if (sort === 'newest')
+    return sql`
+      select n.cause_id, n.last_ms::float8 as value from ${causeNodes} as n
+      where n.repository_id = ${repositoryId} and n.failures > 0
+        and not exists (select from ${causeNodes} as other where other.repository_id = ${repositoryId}
+          and other.cause_id = n.cause_id and other.failures > 0
+          and (other.last_ms, other.node_id) > (n.last_ms, n.node_id))
+        and exists (select from ${causeNodes} as m join ${causeDays} as d using (repository_id, node_id)
+          where m.repository_id = ${repositoryId} and m.cause_id = n.cause_id and d.day between ${from} and ${to})
+        and ${beyond(sql`n.last_ms`, sql`n.cause_id`)} and ${conditionsOf(repositoryId, selection, sql`n.cause_id`)}
+      order by n.last_ms ${way}, n.cause_id ${way} limit ${limit}`;
+  const counted = sort === 'failures' ? sql`sum(d.failures)` : sql`count(distinct d.test_id)`;
+  return sql`
+    select cause_id, value::float8 as value from (
+      select n.cause_id, ${counted} as value
+      from ${causeDays} as d join ${causeNodes} as n using (repository_id, node_id)
+      where d.repository_id = ${repositoryId} and d.day between ${from} and ${to}
+        and ${conditionsOf(repositoryId, selection, sql`n.cause_id`)}
+      group by n.cause_id) as counted
+    where ${beyond(sql`value`, sql`cause_id`)}
+    order by value ${way}, cause_id ${way} limit ${limit}`;
+}
+
+const listed = z
+  .object({
+    cause_id: z.string(),
+    first_ms: z.number(),
+    last_ms: z.number(),
+    exception_type: z.string(),
+    message: z.string(),
+    last_test: z.string(),
+    test_name: z.string().nullable(),
+    failures: z.number(),
+    tests: z.number(),
+    legs: z.number(),
+    days: z.array(z.tuple([z.number(), z.number()])).nullable(),
+  })
+  .transform((row) => ({
+    causeId: row.cause_id,
+    firstAt: row.first_ms,
+    lastAt: row.last_ms,
+    exceptionType: row.exception_type,
+    message: row.message,
+    testId: row.last_test,
+    testName: row.test_name ?? '',
+    failures: row.failures,
+    tests: row.tests,
+    legs: row.legs,
+    /** Day and failures, in order; days without failures are missing. */
+    days: row.days ?? [],
+  }));
+export type ListedCause = z.output<typeof listed>;
+
+/** What is shown of some causes: counts of the days, the newest message, and the whole span. */
+export async function readListedCauses(
+  tx: Executor,
+  repositoryId: string,
+  causeIds: readonly string[],
+  { from, to }: Days,
+): Promise<Map<string, ListedCause>> {
+  if (causeIds.length === 0) return new Map();
+  const { rows } = await tx.execute(sql`
+    select asked.cause_id, span.*, newest.*, counted.*, by_day.days
+    from unnest(${plainColumn(causeIds)}::uuid[]) as asked (cause_id)
+    cross join lateral (
+      select min(first_ms)::float8 as first_ms, max(last_ms)::float8 as last_ms from ${causeNodes}
+      where repository_id = ${repositoryId} and cause_id = asked.cause_id) as span
+    cross join lateral (
+      select exception_type, left(message, 1000) as message, last_test,
+        (select name from ${tests} where repository_id = ${repositoryId} and test_id = last_test) as test_name
+      from ${causeNodes} where repository_id = ${repositoryId} and cause_id = asked.cause_id and failures > 0
+      order by last_ms desc, node_id desc limit 1) as newest
+    cross join lateral (
+      select coalesce(sum(d.failures), 0)::float8 as failures, count(distinct d.test_id)::int as tests,
+        count(distinct (d.pipeline_name, d.job_name, d.axes))::int as legs
+      from ${causeNodes} as n join ${causeDays} as d using (repository_id, node_id)
+      where n.repository_id = ${repositoryId} and n.cause_id = asked.cause_id and d.day between ${from} and ${to}) as counted
+    cross join lateral (
+      select json_agg(json_build_array(day, failures) order by day) as days from (
+        select d.day, sum(d.failures) as failures
+        from ${causeNodes} as n join ${causeDays} as d using (repository_id, node_id)
+        where n.repository_id = ${repositoryId} and n.cause_id = asked.cause_id and d.day between ${from} and ${to}
+        group by d.day) as days) as by_day`);
+  return new Map(rows.map((row) => listed.parse(row)).map((cause) => [cause.causeId, cause]));
+}

@@ -1,0 +1,86 @@
+/** Causes in a real browser: the list, a cause, and failures of one cause as one row of a commit; in two locales. */
+import { describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { hasBrowser, violationsOn } from '../support/browser.ts';
+import { setUpPages } from '../support/browser-setup.ts';
+import { TEST_NOW } from '../support/clock.ts';
+import { setUpInsights } from '../support/insights.ts';
+import type { TestExecution } from '../support/jobs.ts';
+
+const days = (count: number): number => TEST_NOW - count * DAY_MS;
+const HIT = Array.from({ length: 1_234 }, (_, i) => `test ${i}`);
+const outage = (at: number): TestExecution[] =>
+  HIT.map((name) => ({
+    ...{ name, at, status: 'failed' },
+    failures: [
+      { type: 'ConnectionError', message: 'cannot reach ledger: port closed by peer', stacktrace: 'at net.ts:1' },
+    ],
+  }));
+const insights = setUpInsights(async (fixture) => {
+  await fixture.ingest(
+    fixture.run(
+      HIT.map((name) => ({ name, at: days(4) })),
+      { commit: 'aaaa4' },
+    ),
+    fixture.run(outage(days(3)), { commit: 'bbbb3' }),
+    fixture.run(
+      [
+        {
+          name: 'lone',
+          at: days(2),
+          status: 'failed',
+          failures: [{ type: 'CartError', message: 'total became negative' }],
+        },
+      ],
+      { commit: 'cccc2' },
+    ),
+    fixture.run(outage(days(1)).slice(0, 5), {
+      ...{ branch: 'feature', base_ref: 'main', pull_request: 7, commit: 'dddd1' },
+    }),
+  );
+});
+const pages = setUpPages(insights);
+
+describe.skipIf(!hasBrowser).each([
+  { locale: 'en-US', count: '1,234 tests', failures: '1,234 failures' },
+  { locale: 'de-DE', count: '1.234 tests', failures: '1.234 failures' },
+])('causes in $locale', ({ locale, count, failures }) => {
+  test('are found by words of their message, and each leads to what it hit', async () => {
+    await pages.on({ locale }, async ({ page, open }) => {
+      await open(`${pages.base}/causes`);
+      const rows = page.getByRole('main').getByRole('listitem');
+      await rows.filter({ hasText: 'total became negative' }).waitFor();
+      expect(await rows.count()).toBe(2);
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByLabel('Message').fill('"port closed"');
+      await rows.filter({ hasText: 'total became negative' }).waitFor({ state: 'detached' });
+      const row = rows.filter({ hasText: 'cannot reach ledger' });
+      await row.getByText(count).waitFor();
+      await row.getByText(failures).waitFor();
+      expect(page.url()).toContain('q=');
+      await row.getByRole('link').click();
+      await page.getByRole('heading', { level: 1, name: 'cannot reach ledger: port closed by peer' }).waitFor();
+      const beginning = page.getByRole('region', { name: 'Beginning' });
+      await beginning.getByText('It began after').waitFor();
+      await beginning.getByRole('link', { name: 'aaaa4' }).waitFor();
+      await beginning.getByRole('link', { name: 'bbbb3' }).waitFor();
+      await page.getByRole('region', { name: 'Pull requests' }).getByRole('link', { name: '7' }).waitFor();
+      await page.getByRole('region', { name: 'Tests' }).getByText(count).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  });
+
+  test('fold the failures of a commit into one row', async () => {
+    await pages.on({ locale }, async ({ page, open }) => {
+      await open(`${pages.base}/commits/dddd1`);
+      const fold = page.getByText('5 failures of one cause');
+      await fold.waitFor();
+      expect(await page.getByRole('main').getByRole('link', { name: 'test 3', exact: true }).count()).toBe(0);
+      await fold.click();
+      await page.getByRole('main').getByRole('link', { name: 'test 3', exact: true }).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('link', { name: 'The cause on the default branch' }).click();
+      await page.getByRole('region', { name: 'Newest failure' }).waitFor();
+    });
+  });
+});
