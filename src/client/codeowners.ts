@@ -1,8 +1,6 @@
 /** Sends the CODEOWNERS file of the repository from jobs of its default branch. Never fails a job. */
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import type { CodeownersHost } from '../domain/codeowners-pattern.ts';
 import { guessDefaultBranch, isOnDefaultBranch, originOf } from '../domain/default-branch.ts';
 import { CODEOWNERS_BYTES_MAX, CODEOWNERS_FILES_BYTES_MAX, CODEOWNERS_FILES_MAX } from '../domain/limits.ts';
@@ -57,6 +55,7 @@ function findCodeowners(root: string, provider: string): FoundCodeowners | undef
 
 /** Files of the working copy that may hold tests; none where git does not say, or says too many. */
 async function listFiles(root: string): Promise<string[]> {
+  const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
   const listed = await promisify(execFile)('git', ['-C', root, 'ls-files', '-z'], {
     maxBuffer: LISTED_BYTES_MAX,
     timeout: LIST_MS_MAX,
