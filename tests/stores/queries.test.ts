@@ -26,7 +26,7 @@ describe('every query of sql/queries', () => {
       [/^events\//, 'received_at'],
       [/red_runs/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
-      [/insights\/runs|run_lists|usual_tests/, 'day'],
+      [/insights\/(?:runs|run_lists|usual_tests|lanes|lane_runs|pulls|setup)$/, 'day'],
       // All tests of the default branch.
       [/mean_duration|backtest\/suspects/, 'on_default'],
     ];
