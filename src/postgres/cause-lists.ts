@@ -8,7 +8,7 @@ import { plainColumn } from './columns.ts';
 import { causeDays, causeNodes, suspects, tests } from './schema.ts';
 
 export const CAUSE_SORTS = ['newest', 'failures', 'tests'] as const;
-export type CauseSort = (typeof CAUSE_SORTS)[number];
+type CauseSort = (typeof CAUSE_SORTS)[number];
 
 /** UTC days since the epoch, both inclusive. */
 export interface Days {
@@ -64,11 +64,9 @@ function matchedOf(repositoryId: string, selection: CauseSelection): SQL {
 /** Conditions on the cause of a row. */
 function conditionsOf(repositoryId: string, selection: CauseSelection, causeId: SQL): SQL {
   const { healths, among, days } = selection;
-  const query = queryOf(selection);
   return sql.join(
     [
       sql`true`,
-      ...(query === undefined ? [] : [sql`${causeId} in (select matched.cause_id from matched)`]),
       ...(among === null ? [] : [sql`${causeId} = any(${plainColumn(among)}::uuid[])`]),
       ...(healths.length === 0
         ? []
@@ -85,6 +83,20 @@ function conditionsOf(repositoryId: string, selection: CauseSelection, causeId: 
     sql` and `,
   );
 }
+
+/** The newest node of each cause, or of those that a search finds: few, each by the index. */
+const newestNodes = (repositoryId: string, selection: CauseSelection): SQL =>
+  queryOf(selection) === undefined
+    ? sql`${causeNodes} as n
+      where n.repository_id = ${repositoryId} and n.failures > 0
+        and not exists (select from ${causeNodes} as other where other.repository_id = ${repositoryId}
+          and other.cause_id = n.cause_id and other.failures > 0
+          and (other.last_ms, other.node_id) > (n.last_ms, n.node_id))`
+    : sql`matched cross join lateral (
+        select of_cause.cause_id, of_cause.last_ms from ${causeNodes} as of_cause
+        where of_cause.repository_id = ${repositoryId} and of_cause.cause_id = matched.cause_id and of_cause.failures > 0
+        order by of_cause.last_ms desc limit 1) as n
+      where true`;
 
 const idRow = z.object({ cause_id: z.string(), value: z.number() });
 
@@ -119,23 +131,21 @@ export function causeIdsStatement(
   const way = descending ? sql`desc` : sql`asc`;
   if (sort === 'newest')
     return sql`${matchedOf(repositoryId, selection)}
-      select n.cause_id, n.last_ms::float8 as value from ${causeNodes} as n
-      where n.repository_id = ${repositoryId} and n.failures > 0
-        and not exists (select from ${causeNodes} as other where other.repository_id = ${repositoryId}
-          and other.cause_id = n.cause_id and other.failures > 0
-          and (other.last_ms, other.node_id) > (n.last_ms, n.node_id))
+      select n.cause_id, n.last_ms::float8 as value from ${newestNodes(repositoryId, selection)}
         and n.last_ms >= ${from * DAY_MS}
         and (n.last_ms < ${(to + 1) * DAY_MS} or (select true from ${causeNodes} as m
           join ${causeDays} as d using (repository_id, node_id)
           where m.repository_id = ${repositoryId} and m.cause_id = n.cause_id and d.day between ${from} and ${to} limit 1))
         and ${beyond(sql`n.last_ms`, sql`n.cause_id`)} and ${conditionsOf(repositoryId, selection, sql`n.cause_id`)}
       order by n.last_ms ${way}, n.cause_id ${way} limit ${limit}`;
+  const isMatched =
+    queryOf(selection) === undefined ? sql`true` : sql`n.cause_id in (select matched.cause_id from matched)`;
   const counted = sort === 'failures' ? sql`sum(d.failures)` : sql`count(distinct d.test_id)`;
   return sql`${matchedOf(repositoryId, selection)}
     select cause_id, value::float8 as value from (
       select n.cause_id, ${counted} as value
       from ${causeDays} as d join ${causeNodes} as n using (repository_id, node_id)
-      where d.repository_id = ${repositoryId} and d.day between ${from} and ${to}
+      where d.repository_id = ${repositoryId} and d.day between ${from} and ${to} and ${isMatched}
         and ${conditionsOf(repositoryId, selection, sql`n.cause_id`)}
       group by n.cause_id) as counted
     where ${beyond(sql`value`, sql`cause_id`)}

@@ -110,7 +110,7 @@ describe('the list', () => {
   });
 
   test('of a repository without uploads is empty', async () => {
-    expect(await insights.app.get(`/v1/ci/nobody/repositories/nothing/causes`)).toMatchObject({ causes: [] });
+    expect(await insights.app.get(`/v1/ci/no-one/repositories/nothing/causes`)).toMatchObject({ causes: [] });
   });
 });
 
