@@ -93,7 +93,7 @@ function nodesOf<F extends FailedInRun>(
       const [first] = episode;
       if (!first) return [];
       const { signature } = first;
-      const times = episode.map(({ run }) => runs.get(run)?.at ?? 0);
+      const times = episode.map(({ failedAt }) => failedAt);
       const beganAt = leastOf(times);
       const stored = storedNode(knownOf.get(signatureId) ?? [], taken, [beganAt, -leastOf(times.map((at) => -at))]);
       const id = stored?.id ?? nodeId(repositoryId, signatureId, index === 0 ? '' : first.run);

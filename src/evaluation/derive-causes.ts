@@ -20,7 +20,7 @@ import {
 import type { Executor } from '../postgres/client.ts';
 
 /** A repository with more has them from its newest ones: this many are joined in about a second, within 200 MB. */
-export const CAUSE_FAILURES_MAX = 100_000;
+const CAUSE_FAILURES_MAX = 100_000;
 /** Stacks that are read at once: some 20 MB. */
 const STACKS_AT_ONCE = 2_000;
 

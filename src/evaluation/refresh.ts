@@ -280,7 +280,9 @@ export class Refresh {
         const startedAt = performance.now();
         const noted = (await this.#due(tx, repositoryId)).get('causes');
         if (!noted || !(await lockCauses(tx, repositoryId))) return;
-        await replaceCauses(tx, repositoryId, await deriveCauses({ tx, clickhouse, repositoryId }));
+        const causes = await deriveCauses({ tx, clickhouse, repositoryId });
+        await replaceCauses(tx, repositoryId, causes);
+        await this.#statistics.keepUpCauses(tx, repositoryId, causes.nodes.length + causes.days.length);
         await settleStale(tx, repositoryId, 'causes', {
           restMs: this.#restOf('causes', startedAt),
           revision: noted.revision,

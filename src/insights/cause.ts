@@ -34,10 +34,11 @@ const aroundBeginning = asLookUp(
     'insights/around_beginning',
     { repository_id: 'UUID', test_id: 'UUID', from_ms: 'Int64', began_ms: 'Int64' },
     z.object({
-      pipeline_name: z.string(),
-      job_name: z.string(),
-      axes: z.string(),
-      failed_commit: z.string(),
+      // Null: its first failure is not retained.
+      pipeline_name: z.string().nullable(),
+      job_name: z.string().nullable(),
+      axes: z.string().nullable(),
+      failed_commit: z.string().nullable(),
       passed_commit: z.string(),
       passes: z.int(),
       passed_ms: z.int(),
@@ -252,18 +253,16 @@ async function beginningOf(
     { repository_id: id, test_id: testId, from_ms: beganAt - LAST_PASS_DAYS * DAY_MS, began_ms: beganAt },
     { owner, signal },
   );
-  const isRetained = row !== undefined && row.pipeline_name !== '';
-  const hasPassed = isRetained && row.passes > 0;
-  const kind = !isRetained ? 'not_retained' : !hasPassed ? 'no_pass' : row.passes_there > 0 ? 'same_commit' : 'commits';
+  const { pipeline_name: pipeline = null, job_name: job = null, axes = null, failed_commit: failed = null } = row ?? {};
+  const passed = row && row.passes > 0 ? row : undefined;
+  const kind =
+    failed === null ? 'not_retained' : !passed ? 'no_pass' : passed.passes_there > 0 ? 'same_commit' : 'commits';
   return {
     kind,
     test: { test_id: testId, test_name: cause.oldest.first_test_name ?? '' },
-    pipeline_name: isRetained ? row.pipeline_name : null,
-    job_name: isRetained ? row.job_name : null,
-    axes: isRetained ? axesOf(row.axes) : null,
-    passed_commit: hasPassed ? row.passed_commit : null,
-    passed_at: hasPassed ? formatMoment(row.passed_ms) : null,
-    failed_commit: isRetained ? row.failed_commit : null,
+    ...{ pipeline_name: pipeline, job_name: job, axes: axes === null ? null : axesOf(axes), failed_commit: failed },
+    passed_commit: passed?.passed_commit ?? null,
+    passed_at: passed ? formatMoment(passed.passed_ms) : null,
   };
 }
 

@@ -2,12 +2,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Health } from '../domain/status.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { causeDays, causeNodes, suspects, tests } from './schema.ts';
 
 export const CAUSE_SORTS = ['newest', 'failures', 'tests'] as const;
-export type CauseSort = (typeof CAUSE_SORTS)[number];
+type CauseSort = (typeof CAUSE_SORTS)[number];
 
 /** UTC days since the epoch, both inclusive. */
 export interface Days {
@@ -50,20 +51,22 @@ function queryOf({ words, phrases }: CauseSelection): SQL | undefined {
   return parts.length === 0 ? undefined : sql.join(parts, sql` && `);
 }
 
+/** The causes that a search finds, by the index of words: materialized, or a limit leads the planner to look at each cause. */
+function matchedOf(repositoryId: string, selection: CauseSelection): SQL {
+  const query = queryOf(selection);
+  return query === undefined
+    ? sql``
+    : sql`with matched as materialized (
+        select distinct n.cause_id from ${causeNodes} as n
+        where n.repository_id = ${repositoryId} and n.failures > 0 and ${wordsOf(sql`n`)} @@ (${query}))`;
+}
+
 /** Conditions on the cause of a row. */
 function conditionsOf(repositoryId: string, selection: CauseSelection, causeId: SQL): SQL {
   const { healths, among, days } = selection;
-  const query = queryOf(selection);
   return sql.join(
     [
       sql`true`,
-      ...(query === undefined
-        ? []
-        : [
-            sql`${causeId} in (select matched.cause_id from ${causeNodes} as matched
-              where matched.repository_id = ${repositoryId} and matched.failures > 0
-                and ${wordsOf(sql`matched`)} @@ (${query}))`,
-          ]),
       ...(among === null ? [] : [sql`${causeId} = any(${plainColumn(among)}::uuid[])`]),
       ...(healths.length === 0
         ? []
@@ -81,6 +84,20 @@ function conditionsOf(repositoryId: string, selection: CauseSelection, causeId: 
   );
 }
 
+/** The newest node of each cause, or of those that a search finds: few, each by the index. */
+const newestNodes = (repositoryId: string, selection: CauseSelection): SQL =>
+  queryOf(selection) === undefined
+    ? sql`${causeNodes} as n
+      where n.repository_id = ${repositoryId} and n.failures > 0
+        and not exists (select from ${causeNodes} as other where other.repository_id = ${repositoryId}
+          and other.cause_id = n.cause_id and other.failures > 0
+          and (other.last_ms, other.node_id) > (n.last_ms, n.node_id))`
+    : sql`matched cross join lateral (
+        select of_cause.cause_id, of_cause.last_ms from ${causeNodes} as of_cause
+        where of_cause.repository_id = ${repositoryId} and of_cause.cause_id = matched.cause_id and of_cause.failures > 0
+        order by of_cause.last_ms desc limit 1) as n
+      where true`;
+
 const idRow = z.object({ cause_id: z.string(), value: z.number() });
 
 /** One page of causes that failed in a window: ids with what they are sorted by, nearest to the key first. */
@@ -94,7 +111,10 @@ export async function findCauseIds(
   return rows.map((row) => idRow.parse(row));
 }
 
-/** The newest of a repository come in the order of an index; by counts, the days of the window are added up. */
+/**
+ * The newest of a repository come in the order of an index; by counts, the days of the window are added up. A cause whose newest
+ * failure is in the window needs no look at its days. Of the others, a limit keeps the planner from adding up all causes.
+ */
 export function causeIdsStatement(
   repositoryId: string,
   selection: CauseSelection,
@@ -110,22 +130,22 @@ export function causeIdsStatement(
         : sql`(${value}, ${id}) > (${key[0]}::bigint, ${key[1]}::uuid)`;
   const way = descending ? sql`desc` : sql`asc`;
   if (sort === 'newest')
-    return sql`
-      select n.cause_id, n.last_ms::float8 as value from ${causeNodes} as n
-      where n.repository_id = ${repositoryId} and n.failures > 0
-        and not exists (select from ${causeNodes} as other where other.repository_id = ${repositoryId}
-          and other.cause_id = n.cause_id and other.failures > 0
-          and (other.last_ms, other.node_id) > (n.last_ms, n.node_id))
-        and exists (select from ${causeNodes} as m join ${causeDays} as d using (repository_id, node_id)
-          where m.repository_id = ${repositoryId} and m.cause_id = n.cause_id and d.day between ${from} and ${to})
+    return sql`${matchedOf(repositoryId, selection)}
+      select n.cause_id, n.last_ms::float8 as value from ${newestNodes(repositoryId, selection)}
+        and n.last_ms >= ${from * DAY_MS}
+        and (n.last_ms < ${(to + 1) * DAY_MS} or (select true from ${causeNodes} as m
+          join ${causeDays} as d using (repository_id, node_id)
+          where m.repository_id = ${repositoryId} and m.cause_id = n.cause_id and d.day between ${from} and ${to} limit 1))
         and ${beyond(sql`n.last_ms`, sql`n.cause_id`)} and ${conditionsOf(repositoryId, selection, sql`n.cause_id`)}
       order by n.last_ms ${way}, n.cause_id ${way} limit ${limit}`;
+  const isMatched =
+    queryOf(selection) === undefined ? sql`true` : sql`n.cause_id in (select matched.cause_id from matched)`;
   const counted = sort === 'failures' ? sql`sum(d.failures)` : sql`count(distinct d.test_id)`;
-  return sql`
+  return sql`${matchedOf(repositoryId, selection)}
     select cause_id, value::float8 as value from (
       select n.cause_id, ${counted} as value
       from ${causeDays} as d join ${causeNodes} as n using (repository_id, node_id)
-      where d.repository_id = ${repositoryId} and d.day between ${from} and ${to}
+      where d.repository_id = ${repositoryId} and d.day between ${from} and ${to} and ${isMatched}
         and ${conditionsOf(repositoryId, selection, sql`n.cause_id`)}
       group by n.cause_id) as counted
     where ${beyond(sql`value`, sql`cause_id`)}
@@ -170,27 +190,32 @@ export async function readListedCauses(
   { from, to }: Days,
 ): Promise<Map<string, ListedCause>> {
   if (causeIds.length === 0) return new Map();
+  const asked = sql`${plainColumn(causeIds)}::uuid[]`;
   const { rows } = await tx.execute(sql`
-    select asked.cause_id, span.*, newest.*, counted.*, by_day.days
-    from unnest(${plainColumn(causeIds)}::uuid[]) as asked (cause_id)
-    cross join lateral (
-      select min(first_ms)::float8 as first_ms, max(last_ms)::float8 as last_ms from ${causeNodes}
-      where repository_id = ${repositoryId} and cause_id = asked.cause_id) as span
-    cross join lateral (
-      select exception_type, left(message, 1000) as message, last_test,
-        (select name from ${tests} where repository_id = ${repositoryId} and test_id = last_test) as test_name
-      from ${causeNodes} where repository_id = ${repositoryId} and cause_id = asked.cause_id and failures > 0
-      order by last_ms desc, node_id desc limit 1) as newest
-    cross join lateral (
-      select coalesce(sum(d.failures), 0)::float8 as failures, count(distinct d.test_id)::int as tests,
-        count(distinct (d.pipeline_name, d.job_name, d.axes))::int as legs
-      from ${causeNodes} as n join ${causeDays} as d using (repository_id, node_id)
-      where n.repository_id = ${repositoryId} and n.cause_id = asked.cause_id and d.day between ${from} and ${to}) as counted
-    cross join lateral (
-      select json_agg(json_build_array(day, failures) order by day) as days from (
-        select d.day, sum(d.failures) as failures
-        from ${causeNodes} as n join ${causeDays} as d using (repository_id, node_id)
-        where n.repository_id = ${repositoryId} and n.cause_id = asked.cause_id and d.day between ${from} and ${to}
-        group by d.day) as days) as by_day`);
+    with nodes as materialized (
+      select node_id, cause_id, exception_type, left(message, 1000) as message, first_ms, last_ms, last_test, failures
+      from ${causeNodes} where repository_id = ${repositoryId} and cause_id = any(${asked})
+    ), failed as materialized (
+      select cause_id, d.test_id, d.pipeline_name, d.job_name, d.axes, d.day, d.failures
+      from nodes cross join lateral (
+        select * from ${causeDays} as d where d.repository_id = ${repositoryId} and d.node_id = nodes.node_id
+          and d.day between ${from} and ${to}) as d
+    ), spans as (
+      select cause_id, min(first_ms)::float8 as first_ms, max(last_ms)::float8 as last_ms from nodes group by cause_id
+    ), newest as (
+      select distinct on (cause_id) cause_id, exception_type, message, last_test from nodes where failures > 0
+      order by cause_id, last_ms desc, node_id desc
+    ), counted as (
+      select cause_id, sum(failures)::float8 as failures, count(distinct test_id)::int as tests,
+        count(distinct (pipeline_name, job_name, axes))::int as legs
+      from failed group by cause_id
+    ), by_day as (
+      select cause_id, json_agg(json_build_array(day, failures) order by day) as days
+      from (select cause_id, day, sum(failures) as failures from failed group by cause_id, day) as summed group by cause_id
+    )
+    select cause_id, first_ms, last_ms, exception_type, message, last_test, coalesce(failures, 0) as failures,
+      coalesce(tests, 0) as tests, coalesce(legs, 0) as legs, days,
+      (select name from ${tests} where repository_id = ${repositoryId} and test_id = last_test) as test_name
+    from spans join newest using (cause_id) left join counted using (cause_id) left join by_day using (cause_id)`);
   return new Map(rows.map((row) => listed.parse(row)).map((cause) => [cause.causeId, cause]));
 }

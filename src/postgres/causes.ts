@@ -89,19 +89,43 @@ export async function readGroupTexts(
   return rows.map((row) => textRow.parse(row));
 }
 
-/** Replaces what is stored of a repository; rows that are as before are not written. */
+/** Replaces what is stored of a repository. Rows that are as before are not written: hardly any is new. */
 export async function replaceCauses(tx: Executor, repositoryId: string, causes: StoredCauses): Promise<void> {
   await replaceNodes(tx, repositoryId, causes.nodes);
   await replaceGroups(tx, repositoryId, causes.groups);
   await replaceDays(tx, repositoryId, causes.days);
 }
 
-async function replaceNodes(tx: Executor, repositoryId: string, nodes: readonly StoredNode[]): Promise<void> {
+/** Rows that are not stored as they are, and stored ones whose key has no row any more. */
+function differenceOf<R>(
+  rows: readonly R[],
+  stored: readonly R[],
+  keyOf: (row: R) => string,
+  textOf: (row: R) => string,
+) {
+  const texts = new Map(stored.map((row) => [keyOf(row), textOf(row)]));
+  const keys = new Set(rows.map(keyOf));
+  return {
+    changed: rows.filter((row) => texts.get(keyOf(row)) !== textOf(row)),
+    gone: stored.filter((row) => !keys.has(keyOf(row))),
+  };
+}
+
+async function replaceNodes(tx: Executor, repositoryId: string, derived: readonly StoredNode[]): Promise<void> {
+  const { changed: nodes, gone } = differenceOf(
+    derived,
+    await readCauseNodes(tx, repositoryId),
+    ({ id }) => id,
+    (node) =>
+      `${node.causeId} ${node.firstAt} ${node.firstTest} ${node.lastAt} ${node.lastTest} ${node.lastFailure} ${node.failures}`,
+  );
+  if (gone.length > 0)
+    await tx.execute(sql`
+      delete from ${causeNodes} where repository_id = ${repositoryId}
+        and node_id = any(${plainColumn(gone.map(({ id }) => id))}::uuid[])`);
+  if (nodes.length === 0) return;
   const ids = (pick: (node: StoredNode) => string) => sql`${plainColumn(nodes.map(pick))}::uuid[]`;
   const numbers = (pick: (node: StoredNode) => number) => sql`${plainColumn(nodes.map(pick))}::bigint[]`;
-  await tx.execute(sql`
-    delete from ${causeNodes} where repository_id = ${repositoryId}
-      and not node_id = any(${ids(({ id }) => id)})`);
   await tx.execute(sql`
     insert into ${causeNodes} as kept (repository_id, node_id, cause_id, signature_id, exception_type, message, is_generic,
       first_ms, first_test, last_ms, last_test, last_failure, failures, was_cause)
@@ -117,50 +141,60 @@ async function replaceNodes(tx: Executor, repositoryId: string, nodes: readonly 
     on conflict (repository_id, node_id) do update set cause_id = excluded.cause_id, first_ms = excluded.first_ms,
       first_test = excluded.first_test, last_ms = excluded.last_ms, last_test = excluded.last_test,
       last_failure = excluded.last_failure, failures = excluded.failures,
-      was_cause = kept.was_cause or excluded.was_cause
-    where (kept.cause_id, kept.first_ms, kept.first_test, kept.last_ms, kept.last_test, kept.last_failure, kept.failures)
-      is distinct from (excluded.cause_id, excluded.first_ms, excluded.first_test, excluded.last_ms, excluded.last_test,
-        excluded.last_failure, excluded.failures)`);
+      was_cause = kept.was_cause or excluded.was_cause`);
 }
 
-async function replaceGroups(tx: Executor, repositoryId: string, groups: readonly CauseGroup[]): Promise<void> {
-  const ids = (pick: (group: CauseGroup) => string) => sql`${plainColumn(groups.map(pick))}::uuid[]`;
-  // A list of lists must be rectangular: so frames are one text each.
+async function replaceGroups(tx: Executor, repositoryId: string, derived: readonly CauseGroup[]): Promise<void> {
+  const { changed: groups, gone } = differenceOf(
+    derived,
+    await readCauseGroups(tx, repositoryId),
+    ({ testId, failureId }) => `${testId}/${failureId}`,
+    ({ nodeId }) => nodeId,
+  );
+  const ids = (rows: readonly CauseGroup[], pick: (group: CauseGroup) => string) =>
+    sql`${plainColumn(rows.map(pick))}::uuid[]`;
+  const keys = (rows: readonly CauseGroup[]) =>
+    sql`${ids(rows, ({ testId }) => testId)}, ${ids(rows, ({ failureId }) => failureId)}`;
+  if (gone.length > 0)
+    await tx.execute(sql`
+      delete from ${causeGroups} as kept using unnest(${keys(gone)}) as gone (test_id, failure_id)
+      where kept.repository_id = ${repositoryId} and kept.test_id = gone.test_id and kept.failure_id = gone.failure_id`);
+  if (groups.length === 0) return;
+  // A list of lists must be rectangular: so the frames of a group are one text.
   await tx.execute(sql`
-    with derived as (
-      select test_id, failure_id, node_id, array(select jsonb_array_elements_text(frames::jsonb)) as frames, filepath
-      from unnest(${ids(({ testId }) => testId)}, ${ids(({ failureId }) => failureId)}, ${ids(({ nodeId }) => nodeId)},
-        ${textColumn(groups.map(({ frames }) => JSON.stringify(frames)))},
-        ${textColumn(groups.map(({ filepath }) => filepath))}) as derived (test_id, failure_id, node_id, frames, filepath)
-    ), gone as (
-      delete from ${causeGroups} as kept where kept.repository_id = ${repositoryId} and not exists (
-        select from derived where derived.test_id = kept.test_id and derived.failure_id = kept.failure_id)
-    )
-    insert into ${causeGroups} as kept (repository_id, test_id, failure_id, node_id, frames, filepath)
-    select ${repositoryId}::uuid, * from derived
-    on conflict (repository_id, test_id, failure_id) do update set node_id = excluded.node_id
-    where kept.node_id <> excluded.node_id`);
+    insert into ${causeGroups} (repository_id, test_id, failure_id, node_id, frames, filepath)
+    select ${repositoryId}::uuid, test_id, failure_id, node_id, array(select jsonb_array_elements_text(frames::jsonb)), filepath
+    from unnest(${keys(groups)}, ${ids(groups, ({ nodeId }) => nodeId)},
+      ${textColumn(groups.map(({ frames }) => JSON.stringify(frames)))},
+      ${textColumn(groups.map(({ filepath }) => filepath))}) as derived (test_id, failure_id, node_id, frames, filepath)
+    on conflict (repository_id, test_id, failure_id) do update set node_id = excluded.node_id`);
 }
 
-async function replaceDays(tx: Executor, repositoryId: string, days: readonly CauseDay[]): Promise<void> {
-  const ids = (pick: (day: CauseDay) => string) => sql`${plainColumn(days.map(pick))}::uuid[]`;
+async function replaceDays(tx: Executor, repositoryId: string, derived: readonly CauseDay[]): Promise<void> {
+  const { changed: days, gone } = differenceOf(
+    derived,
+    await readCauseDays(tx, repositoryId),
+    ({ nodeId, testId, pipelineName, jobName, axes, day }) =>
+      JSON.stringify([nodeId, testId, pipelineName, jobName, axes, day]),
+    ({ failures }) => String(failures),
+  );
+  const keys = (rows: readonly CauseDay[]) => sql`
+    ${plainColumn(rows.map(({ nodeId }) => nodeId))}::uuid[], ${plainColumn(rows.map(({ testId }) => testId))}::uuid[],
+    ${textColumn(rows.map(({ pipelineName }) => pipelineName))}, ${textColumn(rows.map(({ jobName }) => jobName))},
+    ${textColumn(rows.map(({ axes }) => axes))}, ${plainColumn(rows.map(({ day }) => day))}::int[]`;
+  if (gone.length > 0)
+    await tx.execute(sql`
+      delete from ${causeDays} as kept
+      using unnest(${keys(gone)}) as gone (node_id, test_id, pipeline_name, job_name, axes, day)
+      where kept.repository_id = ${repositoryId} and kept.node_id = gone.node_id and kept.test_id = gone.test_id
+        and kept.pipeline_name = gone.pipeline_name and kept.job_name = gone.job_name and kept.axes = gone.axes
+        and kept.day = gone.day`);
+  if (days.length === 0) return;
   await tx.execute(sql`
-    with derived as (
-      select * from unnest(${ids(({ nodeId }) => nodeId)}, ${ids(({ testId }) => testId)},
-        ${textColumn(days.map(({ pipelineName }) => pipelineName))}, ${textColumn(days.map(({ jobName }) => jobName))},
-        ${textColumn(days.map(({ axes }) => axes))}, ${plainColumn(days.map(({ day }) => day))}::int[],
-        ${plainColumn(days.map(({ failures }) => failures))}::int[])
-        as derived (node_id, test_id, pipeline_name, job_name, axes, day, failures)
-    ), gone as (
-      delete from ${causeDays} as kept where kept.repository_id = ${repositoryId} and not exists (
-        select from derived where derived.node_id = kept.node_id and derived.test_id = kept.test_id
-          and derived.pipeline_name = kept.pipeline_name and derived.job_name = kept.job_name and derived.axes = kept.axes
-          and derived.day = kept.day)
-    )
-    insert into ${causeDays} as kept (repository_id, node_id, test_id, pipeline_name, job_name, axes, day, failures)
-    select ${repositoryId}::uuid, * from derived
+    insert into ${causeDays} (repository_id, node_id, test_id, pipeline_name, job_name, axes, day, failures)
+    select ${repositoryId}::uuid, * from unnest(${keys(days)}, ${plainColumn(days.map(({ failures }) => failures))}::int[])
     on conflict (repository_id, node_id, test_id, pipeline_name, job_name, axes, day)
-      do update set failures = excluded.failures where kept.failures <> excluded.failures`);
+      do update set failures = excluded.failures`);
 }
 
 /** After months have left: the causes of every repository that has some are stale. */

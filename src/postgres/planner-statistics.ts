@@ -10,7 +10,7 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Executor, Transactor } from './client.ts';
 import { plainColumn } from './columns.ts';
-import { identities, repositoryCounts, testListings, tests } from './schema.ts';
+import { causeDays, causeGroups, causeNodes, identities, repositoryCounts, testListings, tests } from './schema.ts';
 
 /** Smaller repositories are quick to read, whatever the plan. */
 const TESTS_MIN = 1_000;
@@ -29,6 +29,8 @@ const planRow = z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: z.object({ 'P
 export class PlannerStatistics {
   /** By repository id: how many tests it had when it was last compared, in this process. */
   readonly #compared = new Map<string, number>();
+  /** By repository id: rows of its causes when they were last analyzed. */
+  readonly #causes = new Map<string, number>();
 
   /** Analyzes tables whose statistics are far off for any of these repositories. That takes about half a second for each. */
   async keepUp(tx: Transactor, repositoryIds: readonly string[]): Promise<void> {
@@ -43,6 +45,22 @@ export class PlannerStatistics {
         for (const table of outdated) await inner.execute(sql`analyze ${table}`);
       })
       // Reads are slower until PostgreSQL analyzes the tables, but nothing is wrong.
+      .catch(() => {});
+  }
+
+  /**
+   * The same for the causes of a repository: analyzes their tables once it has twice as many rows as when this process last
+   * did so.
+   *
+   * @param rows that are stored of it
+   */
+  async keepUpCauses(tx: Transactor, repositoryId: string, rows: number): Promise<void> {
+    if (rows < TESTS_MIN || rows < 2 * (this.#causes.get(repositoryId) ?? 0)) return;
+    this.#causes.set(repositoryId, rows);
+    await tx
+      .transaction(async (inner) => {
+        for (const table of [causeNodes, causeGroups, causeDays]) await inner.execute(sql`analyze ${table}`);
+      })
       .catch(() => {});
   }
 

@@ -15,7 +15,7 @@ const failed = (name: string, at: number, message: string, type = 'ConnectionErr
 });
 const HIT = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `test ${name}`);
 const outage = (at: number): TestExecution[] =>
-  HIT.map((name) => failed(name, at, `cannot reach '${name.slice(-1)}db.internal' port closed by peer`));
+  HIT.map((name, i) => failed(name, at + i * 1_000, `cannot reach '${name.slice(-1)}db.internal' port closed by peer`));
 
 const insights = setUpInsights(async (fixture) => {
   const passed = (at: number): TestExecution[] => HIT.map((name) => ({ name, at }));
@@ -51,7 +51,7 @@ describe('the list', () => {
     expect(causes[1]).toMatchObject({
       ...{ failure_count: 12, test_count: 6, leg_count: 2 },
       first_failure_at: new Date(days(3)).toISOString(),
-      last_failure_at: new Date(days(2)).toISOString(),
+      last_failure_at: new Date(days(2) + 5_000).toISOString(),
       failures_by_day: [3, 2].map((count) => ({
         day: new Date(days(count)).toISOString().slice(0, 10),
         failure_count: 6,
@@ -110,7 +110,7 @@ describe('the list', () => {
   });
 
   test('of a repository without uploads is empty', async () => {
-    expect(await insights.app.get(`/v1/ci/nobody/repositories/nothing/causes`)).toMatchObject({ causes: [] });
+    expect(await insights.app.get(`/v1/ci/no-one/repositories/nothing/causes`)).toMatchObject({ causes: [] });
   });
 });
 
@@ -141,6 +141,16 @@ describe('a cause', () => {
     });
     expect((await one(lone?.cause_id ?? '')).beginning).toMatchObject({ kind: 'same_commit', failed_commit: 'c1' });
     expect((await one(old?.cause_id ?? '')).beginning).toMatchObject({ kind: 'no_pass', passed_commit: null });
+  });
+
+  test('whose first failure has left says so', async () => {
+    const [, { cause_id: id = '' } = {}] = await list();
+    const { pool } = insights.app.stores.postgres;
+    const move = (by: number) =>
+      pool.query('update ci_insights.cause_nodes set first_ms = first_ms + $2 where cause_id = $1', [id, by]);
+    await move(-200 * DAY_MS);
+    expect((await one(id)).beginning).toMatchObject({ kind: 'not_retained', job_name: null, failed_commit: null });
+    await move(200 * DAY_MS);
   });
 
   test('is found by the id of each of its nodes', async () => {

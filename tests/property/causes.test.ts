@@ -5,6 +5,7 @@ import type { FailedInRun } from '../../src/domain/cause-node.ts';
 import { ownFrames, signatureOf, skeletonOf } from '../../src/domain/cause-signature.ts';
 import { type CauseNode, findCauses as findAll, type KnownNode } from '../../src/domain/causes.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { RULES, score } from '../simulation/cause-score.ts';
 import { makeCauseWorld, REPOSITORY } from '../simulation/cause-worlds.ts';
 
 const findCauses = (...of: Parameters<typeof findAll<FailedInRun>>): CauseNode[] => findAll(...of).nodes;
@@ -133,6 +134,13 @@ test('a cause stays one, and keeps its id, when its first failures have left wit
     }),
     RUNS,
   );
+});
+
+test.each(['causes', 'causes, without stacks'])('%s reach the published goals on a world', (name) => {
+  const { rule, hasStacks } = RULES[name] ?? RULES.causes ?? { rule: () => new Map(), hasStacks: false };
+  const { both, named, planted } = score(makeCauseWorld(31, 4, hasStacks), rule);
+  expect(both / named).toBeGreaterThan(0.95);
+  expect(both / planted).toBeGreaterThan(0.8);
 });
 
 test('a message that says nothing alone joins no two tests', () => {
