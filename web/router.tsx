@@ -123,6 +123,8 @@ const testsRoute = createRoute({
       axis: text(search.axis),
       health: oneOf(search.health, ['healthy', 'flaky', 'calm', 'broken']),
       quarantined: oneOf(search.quarantined, ['true', 'false']),
+      ownedBy: text(search.ownedBy),
+      unowned: flag(search.unowned),
       sort: oneOf(search.sort, SORTS),
     }),
   component: lazyRouteComponent(() => import('./pages/tests.tsx'), 'Tests'),
@@ -179,6 +181,12 @@ const quarantinesRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
 });
 
+const ownersRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/owners',
+  component: lazyRouteComponent(() => import('./pages/owners.tsx'), 'Owners'),
+});
+
 const eventsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/events',
@@ -216,6 +224,7 @@ export const router = createRouter({
         pullRoute,
         commitRoute,
         quarantinesRoute,
+        ownersRoute,
         eventsRoute,
         uploadsRoute,
       ]),
