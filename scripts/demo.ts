@@ -11,6 +11,7 @@ import { readConfig, SETTINGS } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
 import { recordEvents } from '../src/postgres/outbox.ts';
+import { type CodeownersFile, writeCodeowners } from '../src/postgres/owners.ts';
 import { blockParts, ingestBlocks, stale } from '../src/postgres/schema.ts';
 import { openQueues } from '../src/queue/open.ts';
 import type { PackedJob } from '../src/queue/packed-job.ts';
@@ -26,6 +27,24 @@ import { makeWorld } from '../tests/simulation/world.ts';
 /** A job of the queue costs as much as storing some hundred executions, and a run has thirty. */
 const BUNDLE_RUNS = 100;
 const LOG_MS = 30 * 86_400_000;
+/** Of the made-up repository: some areas have no owner, and one pattern matches nothing. */
+const CODEOWNERS: CodeownersFile = {
+  host: 'github',
+  path: '.github/CODEOWNERS',
+  content: [
+    '# Who reviews what',
+    '/src/cart/      @acme/checkout',
+    '/src/checkout/  @acme/checkout',
+    '/src/payments/  @acme/payments @acme/checkout',
+    '/src/catalog/   @acme/catalog',
+    '/src/search/    @acme/catalog',
+    '/src/accounts/  @acme/identity',
+    '/src/shipping/  @acme/logistics',
+    '/src/wishlist/  @acme/catalog',
+    '/src/**/sessions.test.ts  @acme/identity',
+  ].join('\n'),
+  files: [],
+};
 const CLI = resolve(import.meta.dir, '../src/cli.ts');
 const progress = z.object({ stored: z.coerce.number(), is_waiting: z.boolean() });
 
@@ -146,6 +165,7 @@ async function send(deps: PostgresDeps, { executions, results, pulls }: History)
     for (const { at, event } of eventsOf(pulls, { from: Date.now() - LOG_MS, to: Date.now() }))
       await recordEvents(tx, repository.id, [event], at);
   });
+  await writeCodeowners(deps.postgres.db, repository.id, CODEOWNERS, { name: 'demo', now: Date.now() });
   await deps.repositories.set(repository, { autoQuarantine: 'flaky+broken' }, 'demo');
   const queues = await openQueues(deps.config, deps.databaseUrl, () => {});
   try {

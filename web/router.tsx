@@ -123,6 +123,8 @@ const testsRoute = createRoute({
       axis: text(search.axis),
       health: oneOf(search.health, ['healthy', 'flaky', 'calm', 'broken']),
       quarantined: oneOf(search.quarantined, ['true', 'false']),
+      ownedBy: text(search.ownedBy),
+      unowned: flag(search.unowned),
       sort: oneOf(search.sort, SORTS),
     }),
   component: lazyRouteComponent(() => import('./pages/tests.tsx'), 'Tests'),
@@ -218,6 +220,12 @@ const lanesRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/lanes.tsx'), 'Lanes'),
 });
 
+const ownersRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/owners',
+  component: lazyRouteComponent(() => import('./pages/owners.tsx'), 'Owners'),
+});
+
 const eventsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/events',
@@ -265,6 +273,7 @@ export const router = createRouter({
         commitRoute,
         quarantinesRoute,
         lanesRoute,
+        ownersRoute,
         eventsRoute,
         uploadsRoute,
         setupRoute,

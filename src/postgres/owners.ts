@@ -185,7 +185,7 @@ export async function refreshOwners(
   for (const table of [testOwners, ownedTests])
     await tx.execute(sql`delete from ${table} where repository_id = ${repositoryId} ${amongTests(testIds)}`);
   await insertOwners(tx, repositoryId, derived);
-  if (testIds === undefined && derived.length >= ANALYZED_MIN) await tx.execute(sql`analyze ${testOwners}`);
+  if (derived.length >= ANALYZED_MIN) await tx.execute(sql`analyze ${testOwners}`);
   const lines = [...new Set(derived.flatMap((test) => test.lines))].sort((one, other) => one - other);
   const matched = sql`${plainColumn(lines)}::int[]`;
   await tx

@@ -54,7 +54,7 @@ async function filled(): Promise<InsightsFixture> {
 describe('the owners of tests', () => {
   test('follow from CODEOWNERS, also for tests that come later or move to another file', async () => {
     const fixture = insights.fixture.another();
-    await fixture.ingest(fixture.run([IN_CART, ELSEWHERE]));
+    await fixture.ingest(fixture.run([IN_CART, { ...ELSEWHERE, at: at(1) }]));
     expect(await ownersOf(fixture, 'adds')).toEqual([]);
     expect(await (await send(fixture, {})).json()).toEqual({ is_changed: true, patterns: 4, problems: [] });
     await fixture.settle();

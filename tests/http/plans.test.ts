@@ -5,7 +5,7 @@ import { NIL } from 'uuid';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { historiesStatement } from '../../src/postgres/health-histories.ts';
-import { hasHealth } from '../../src/postgres/identity-conditions.ts';
+import { hasHealth, hasOwner } from '../../src/postgres/identity-conditions.ts';
 import { daysStatement } from '../../src/postgres/identity-days.ts';
 import { partsOf, searchStatement, type TestSearch } from '../../src/postgres/test-search.ts';
 import { namedListings } from '../../src/postgres/test-selection.ts';
@@ -145,6 +145,30 @@ test.each(SEARCHES)('a search $title reads ranges of $indexes', async ({ indexes
   });
   expect(plans).toHaveLength(indexes.length);
   for (const [i, index] of indexes.entries()) expect(plans[i]).toContain(index);
+});
+
+test('the tests of an owner are found by its index, and those of others are not looked at one by one', async () => {
+  const { db } = insights.app.stores.postgres;
+  const { id } = insights.fixture;
+  const owned = sql`(select test_id from ci_insights.tests where repository_id = ${id} order by name limit 40)`;
+  const plans = await db.transaction(async (tx) => {
+    await tx.execute(sql`
+      insert into ci_insights.test_owners (repository_id, test_id, owner, position)
+      select repository_id, test_id, case when test_id in ${owned} then '@few' else '' end, 0
+      from ci_insights.tests where repository_id = ${id}`);
+    await tx.execute(
+      sql`analyze ci_insights.tests, ci_insights.identities, ci_insights.suspects, ci_insights.test_owners`,
+    );
+    const explained: string[] = [];
+    for (const sort of ['test_name', 'executions_count'] as const) {
+      const search = { ...SEARCH, patterns: ['%'], conditions: [hasOwner(id, ['@few'])], sort };
+      const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${searchStatement(id, search)}`);
+      explained.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    }
+    await tx.execute(sql`delete from ci_insights.test_owners where repository_id = ${id}`);
+    return explained;
+  });
+  for (const plan of plans) expect(plan).toContain('test_owners_owner');
 });
 
 test('listings of tests are read from a range of the key, by how names begin', async () => {

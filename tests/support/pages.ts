@@ -212,6 +212,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'owners',
+    route: '/$owner/$repository/owners',
+    address: (places) => `${repository(places)}/owners`,
+    content: (page) => page.getByRole('main').getByRole('row').nth(1),
+    empty: text('Waiting for the first report'),
+    hasReads: true,
+  },
+  {
     name: 'events',
     route: '/$owner/$repository/events',
     address: (places) => `${repository(places)}/events`,

@@ -14,6 +14,7 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
+import type { OwnerList } from '../../src/insights/owners.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
@@ -90,6 +91,15 @@ export const searchQuery = (path: RepositoryPath, query: Query) =>
         query: { ...query, cursor, per_page: PAGE_ROWS },
         signal,
       }),
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const ownersQuery = (path: RepositoryPath) =>
+  infiniteQueryOptions({
+    queryKey: ['owners', path],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<OwnerList>('GET', `${insights(path)}/owners`, { query: { cursor, per_page: PAGE_ROWS }, signal }),
     getNextPageParam: ({ next }) => next,
   });
 

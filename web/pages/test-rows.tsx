@@ -22,14 +22,14 @@ interface TestRowsProps {
   isStale: boolean;
   hasMore: boolean;
   onMore: () => void;
-  onFilter: (filter: { pipeline?: string; job?: string }) => void;
+  onFilter: (filter: { pipeline?: string; job?: string; ownedBy?: string; unowned?: true | undefined }) => void;
 }
 
 const ROW_PX = 44;
 /** On a phone, a row has two lines: the name, and what is known of it. */
 const NARROW_ROW_PX = 60;
 const GRID =
-  'grid grid-cols-[minmax(0,1fr)_3rem_4.5rem] gap-x-2 md:gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_10rem_7rem_7rem] lg:grid-cols-[5.5rem_minmax(0,1fr)_12rem_8rem_7rem_7.5rem] items-center px-4';
+  'grid grid-cols-[minmax(0,1fr)_3rem_4.5rem] gap-x-2 md:gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_10rem_7rem_7rem] lg:grid-cols-[5.5rem_minmax(0,1fr)_12rem_8rem_7rem_7.5rem] xl:grid-cols-[5.5rem_minmax(0,1fr)_9rem_10rem_8rem_7rem_7.5rem] items-center px-4';
 /** Before the rest of a page is in view, so that one does not wait for it. */
 const AHEAD_ROWS = 20;
 
@@ -41,6 +41,7 @@ export function TestRows({ path, tests, total, isStale, hasMore, onMore, onFilte
       columns={[
         ['Health', 'max-md:sr-only'],
         [formatCounted(total, 'test'), ''],
+        ['Owner', 'max-xl:hidden'],
         ['Pipeline · job', 'max-md:hidden'],
         ['Failed in 14 days', 'max-md:sr-only'],
         ['Failed in 30 days', 'text-right max-md:col-span-2'],
@@ -73,6 +74,7 @@ interface CellsProps {
 function Cells({ path, test, onFilter }: CellsProps) {
   const { health_status: health, failed_executions: failed, executions, last_failure_at: lastFailure } = test.metrics;
   const { failed_executions_by_day: failedByDay } = test.metrics;
+  const [owner] = test.owners;
   return (
     <>
       <div role="cell" className="flex min-w-0 items-center gap-2 max-md:order-2">
@@ -90,6 +92,16 @@ function Cells({ path, test, onFilter }: CellsProps) {
         >
           <TestName name={test.test_name} />
         </Link>
+      </div>
+      <div role="cell" className="flex min-w-0 text-soft max-xl:hidden" title={test.owners.join(', ')}>
+        {owner === undefined ? (
+          '–'
+        ) : (
+          <Filter label="owner" value={owner} onClick={(ownedBy) => onFilter({ ownedBy, unowned: undefined })} />
+        )}
+        {test.owners.length > 1 && (
+          <span className="shrink-0 pl-1 text-xs">+{formatCount(test.owners.length - 1)}</span>
+        )}
       </div>
       <div role="cell" className="flex min-w-0 gap-1 text-soft max-md:hidden">
         <Filter label="pipeline" value={test.pipeline_name} onClick={(pipeline) => onFilter({ pipeline })} />

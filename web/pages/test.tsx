@@ -118,7 +118,7 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
 
 function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
   return (
-    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-3 lg:grid-cols-6">
+    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-4 lg:grid-cols-7">
       <Fact name="Last result">{test.last_conclusion}</Fact>
       <Fact name="Last success">{momentOf(test.last_success_at)}</Fact>
       <Fact name="Last failure">{momentOf(test.last_failure_at)}</Fact>
@@ -133,6 +133,20 @@ function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
         {test.first_failure_pull && <FirstPull path={path} pull={test.first_failure_pull} />}
       </Fact>
       <Fact name="File">{test.test_filepath ?? '–'}</Fact>
+      <Fact name="Owner">
+        {test.owners.length === 0 && '–'}
+        {test.owners.map((owner) => (
+          <Link
+            key={owner}
+            to="/$owner/$repository/tests"
+            params={path}
+            search={{ ownedBy: owner }}
+            className="block break-all"
+          >
+            {owner}
+          </Link>
+        ))}
+      </Fact>
       <Fact name="Framework">
         {[test.test_framework, test.test_framework_version].filter(Boolean).join(' ') || '–'}
       </Fact>

@@ -40,7 +40,7 @@ export function Tests() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(`Tests of ${path.owner}/${path.repository}`);
-  const { q = '', pipeline, job, axis, health, quarantined, sort = 'health_status' } = search;
+  const { q = '', pipeline, job, axis, health, quarantined, ownedBy, unowned, sort = 'health_status' } = search;
   const found = useInfiniteQuery({
     ...searchQuery(path, {
       test_name: q === '' ? undefined : patternOf(q),
@@ -50,6 +50,7 @@ export function Tests() {
       health_status: health === 'calm' ? 'flaky' : health,
       is_active: health === 'flaky' ? 'true' : health === 'calm' ? 'false' : undefined,
       is_quarantined: quarantined,
+      owner: unowned ? '' : ownedBy,
       sort,
     }),
     placeholderData: (before) => before,
@@ -65,7 +66,8 @@ export function Tests() {
   );
   const onSearch = useCallback((text: string) => change({ q: text === '' ? undefined : text }), [change]);
   const tests = useMemo(() => found.data?.pages.flatMap(({ body }) => body.tests) ?? [], [found.data]);
-  const isFiltered = [pipeline, job, axis, health, quarantined].some((one) => one !== undefined) || q !== '';
+  const isFiltered =
+    [pipeline, job, axis, health, quarantined, ownedBy, unowned].some((one) => one !== undefined) || q !== '';
   const total = found.data?.pages[0]?.body.total;
 
   if (found.isSuccess && tests.length === 0 && !isFiltered && !found.isPlaceholderData)
@@ -83,6 +85,10 @@ export function Tests() {
           onChoose={(chosen) => change({ quarantined: chosen })}
         />
         <Choice label="Sorted by" value={search.sort} options={SORTS} onChoose={(chosen) => change({ sort: chosen })} />
+        {ownedBy !== undefined && !unowned && (
+          <Chip label={`owner ${ownedBy}`} onRemove={() => change({ ownedBy: undefined })} />
+        )}
+        {unowned && <Chip label="no owner" onRemove={() => change({ unowned: undefined })} />}
         {pipeline !== undefined && (
           <Chip label={`pipeline ${pipeline}`} onRemove={() => change({ pipeline: undefined })} />
         )}

@@ -222,7 +222,10 @@ function Row({ path, failure, onQuarantine }: RowProps) {
         </p>
       )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <p className="text-xs text-soft">{evidenceInWords(failure.evidence, failure.legs[0]?.axes)}</p>
+        <p className="text-xs text-soft">
+          {evidenceInWords(failure.evidence, failure.legs[0]?.axes)}
+          {failure.owners.length > 0 && <span className="break-all"> Owned by {failure.owners.join(', ')}.</span>}
+        </p>
         {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (
           <button type="button" className="button ml-auto h-6 px-2 text-xs" onClick={onQuarantine}>
             Quarantine …<span className="sr-only"> {failure.test_name}</span>

@@ -9,6 +9,7 @@ const TABS = [
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/causes', 'Causes'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
+  ['/$owner/$repository/owners', 'Owners'],
   ['/$owner/$repository/lanes', 'Lanes'],
   ['/$owner/$repository/events', 'Event log'],
   ['/$owner/$repository/uploads', 'Uploads'],
