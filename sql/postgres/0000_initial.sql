@@ -269,6 +269,8 @@ CREATE TABLE "ci_insights"."repositories" (
 	"quarantine_limit_reached" boolean DEFAULT false NOT NULL,
 	"quarantine_warning_days" integer DEFAULT 3 NOT NULL,
 	"rerun_percent" integer,
+	"ci_minute_price" double precision,
+	"waiting_hour_price" double precision,
 	"quarantine_revision" bigint DEFAULT 0 NOT NULL,
 	"last_event_at" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL

@@ -8,6 +8,7 @@ import { mountAxes } from './axes.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
+import { mountCost } from './cost.ts';
 import { mountDetails } from './details.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
@@ -22,6 +23,8 @@ import { mountNotOffered } from './not-offered.ts';
 import { mountPullRequest } from './pull-request.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRecovery } from './recovery.ts';
+import { RedRunLedgers } from './red-run-ledger.ts';
+import { mountRedRuns } from './red-runs.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
@@ -51,6 +54,8 @@ const MOUNTED = [
   mountPullRequest,
   mountQuarantineEffects,
   mountLanes,
+  mountRedRuns,
+  mountCost,
   mountFlakyDetectionContext,
   mountSplit,
 ];
@@ -63,6 +68,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
+    redRunLedgers: new RedRunLedgers(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),
     searches: new FairQueue(SEARCH_SHARES),

@@ -31,6 +31,8 @@ type SettingsColumns = Pick<
   | 'quarantineLimit'
   | 'quarantineWarningDays'
   | 'rerunPercent'
+  | 'ciMinutePrice'
+  | 'waitingHourPrice'
 >;
 export type RepositorySettings = Partial<SettingsColumns>;
 
@@ -42,6 +44,8 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   quarantine_limit: repository.quarantineLimit,
   quarantine_warning_days: repository.quarantineWarningDays,
   rerun_percent: repository.rerunPercent,
+  ci_minute_price: repository.ciMinutePrice,
+  waiting_hour_price: repository.waitingHourPrice,
 });
 
 /** The settings of a repository that was never written to. */
@@ -52,6 +56,8 @@ export const DEFAULT_SETTINGS: Settings = {
   quarantine_limit: null,
   quarantine_warning_days: QUARANTINE_WARNING_DAYS_DEFAULT,
   rerun_percent: null,
+  ci_minute_price: null,
+  waiting_hour_price: null,
 };
 
 /** A change under the names of the API. */
@@ -62,6 +68,8 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.quarantine_limit !== undefined && { quarantineLimit: change.quarantine_limit }),
   ...(change.quarantine_warning_days !== undefined && { quarantineWarningDays: change.quarantine_warning_days }),
   ...(change.rerun_percent !== undefined && { rerunPercent: change.rerun_percent }),
+  ...(change.ci_minute_price !== undefined && { ciMinutePrice: change.ci_minute_price }),
+  ...(change.waiting_hour_price !== undefined && { waitingHourPrice: change.waiting_hour_price }),
 });
 
 export interface RepositoryPath extends RepositoryName {

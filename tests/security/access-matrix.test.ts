@@ -105,6 +105,8 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',
   [`GET ${REPOSITORY}/lanes`]: 'read',
+  [`GET ${REPOSITORY}/red-runs`]: 'read',
+  [`GET ${REPOSITORY}/cost`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/recovery`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/health-transitions`]: 'read',
