@@ -179,6 +179,25 @@ const quarantinesRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
 });
 
+const costRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/cost',
+  validateSearch: (search) =>
+    set({
+      days: oneOf(search.days, ['1', '7', '30', '90']),
+      sort: oneOf(search.sort, [
+        'red_runs',
+        'red_runs_alone',
+        'pull_requests',
+        'rerun_minutes',
+        'waiting_hours',
+        'queue_departures',
+      ]),
+      reason: oneOf(search.reason, ['infrastructure', 'change', 'broken', 'flaky']),
+    }),
+  component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),
+});
+
 const lanesRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/lanes',
@@ -228,6 +247,7 @@ export const router = createRouter({
         pullRoute,
         commitRoute,
         quarantinesRoute,
+        costRoute,
         lanesRoute,
         eventsRoute,
         uploadsRoute,

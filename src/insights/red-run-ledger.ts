@@ -40,12 +40,15 @@ const runRow = z.object({
   tests: z.array(z.string()),
   rerun_ms: z.int(),
   green_ms: z.int(),
-  is_outside: isTrue,
   always_failed: z.array(z.string()),
 });
 type RunRow = z.infer<typeof runRow>;
 const redRuns = defineQuery('insights/red_runs', ofWindow, runRow);
-const runDays = defineQuery('insights/run_days', ofWindow, z.object({ day_number: z.int(), runs: z.int() }));
+const runDays = defineQuery(
+  'insights/run_days',
+  ofWindow,
+  z.object({ day_number: z.int(), runs: z.int(), outside: z.int(), outside_ms: z.int() }),
+);
 const departures = defineQuery(
   'insights/departures',
   { repository_id: 'UUID', from_ms: 'Int64', start_ms: 'Int64', end_ms: 'Int64', rows: 'UInt32' },
@@ -77,13 +80,19 @@ export interface LedgerWindow {
   branches: readonly string[];
 }
 
+/** Runs that began on a UTC day. */
+export interface RunDay {
+  runs: number;
+  /** Green ones that ran again although nothing was red in their attempt, and the length of the attempts that followed. */
+  outside: number;
+  outsideMs: number;
+}
+
 export interface RedRunLedger {
   /** Within the window (`isCounted`), and those before it for which a pull request left the queue within it. */
   runs: readonly CostedRun[];
-  /** Green runs that ran again although nothing was red in their attempt. */
-  outside: readonly { startedAt: number; rerunMs: number }[];
-  /** All runs, by UTC day since the epoch. */
-  runsByDay: ReadonlyMap<number, number>;
+  /** By UTC day since the epoch. */
+  days: ReadonlyMap<number, RunDay>;
   /** Pull requests that left the queue unmerged: by whose failure. */
   left: { innocent: number; own: number; unknown: number };
 }
@@ -105,7 +114,7 @@ export class RedRunLedgers {
     const owned = { owner: repository.owner };
     const from = Math.max(0, start - STAY_MS);
     const values = { repository_id: repository.id, end_ms: end };
-    const [rows, days, queue, unexpected, unhealthy] = await Promise.all([
+    const [red, days, queue, unexpected, unhealthy] = await Promise.all([
       clickhouse.select(redRuns, { ...values, start_ms: from, branches: [...branches] }, owned),
       clickhouse.select(runDays, { ...values, start_ms: start, branches: [...branches] }, owned),
       clickhouse.select(departures, { ...values, from_ms: from, start_ms: start, rows: QUEUE_EVENTS_MAX }, owned),
@@ -114,7 +123,6 @@ export class RedRunLedgers {
       ),
       onPostgres(() => readUnhealthyLegs(db, repository.id)),
     ]);
-    const red = rows.filter((row) => !row.is_outside);
     const troubled = new Set(
       unexpected
         .filter((run) => explainRun(run).trouble !== 'none')
@@ -147,10 +155,9 @@ export class RedRunLedgers {
     }));
     return {
       ...costedRuns(costly, departuresOf(queue)),
-      outside: rows
-        .filter((row) => row.is_outside && row.began_ms >= start)
-        .map((row) => ({ startedAt: row.began_ms, rerunMs: row.rerun_ms })),
-      runsByDay: new Map(days.map(({ day_number, runs }) => [day_number, runs])),
+      days: new Map(
+        days.map(({ day_number, runs, outside, outside_ms }) => [day_number, { runs, outside, outsideMs: outside_ms }]),
+      ),
     };
   }
 }

@@ -3,12 +3,12 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { totalCost } from '../domain/cost.ts';
 import { formatMoment } from '../domain/moment.ts';
-import type { RED_REASONS } from '../domain/red-run-reason.ts';
+import type { RedReason } from '../domain/red-run-reason.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { branchesParameter } from '../http/parameters.ts';
 import * as common from './common.ts';
-import type { RedRunLedger, RedRunLedgers } from './red-run-ledger.ts';
+import type { RedRunLedger, RedRunLedgers, RunDay } from './red-run-ledger.ts';
 import { LONG_WINDOW_DAYS, longWindow, longWindowParameters } from './window.ts';
 
 const count = (description: string, example: number) => z.int().meta({ description, example });
@@ -86,20 +86,21 @@ export function ledgerWindow(
 
 export const EMPTY_LEDGER: RedRunLedger = {
   runs: [],
-  outside: [],
-  runsByDay: new Map(),
+  days: new Map(),
   left: { innocent: 0, own: 0, unknown: 0 },
 };
 
+const NO_RUNS: RunDay = { runs: 0, outside: 0, outsideMs: 0 };
+
 type Figures = Omit<z.input<typeof response>['days'][number], 'start'>;
 
-function figuresOf(ledger: Pick<RedRunLedger, 'runs' | 'outside'>, runs: number): Figures {
-  const red = ledger.runs.filter(({ isCounted }) => isCounted);
+function figuresOf(red: RedRunLedger['runs'], days: readonly RunDay[]): Figures {
   const { rerunMs, waitMs } = totalCost(red);
-  const outsideMs = ledger.outside.reduce((sum, one) => sum + one.rerunMs, 0);
-  const ofReason = (reason: (typeof RED_REASONS)[number]): number => red.filter((run) => run.reason === reason).length;
+  const sum = (of: (day: RunDay) => number): number => days.reduce((total, day) => total + of(day), 0);
+  const outsideMs = sum((day) => day.outsideMs);
+  const ofReason = (reason: RedReason): number => red.filter((run) => run.reason === reason).length;
   return {
-    runs,
+    runs: sum((day) => day.runs),
     red_runs: red.length,
     by_reason: {
       infrastructure: ofReason('infrastructure'),
@@ -107,7 +108,7 @@ function figuresOf(ledger: Pick<RedRunLedger, 'runs' | 'outside'>, runs: number)
       broken: ofReason('broken'),
       flaky: ofReason('flaky'),
     },
-    outside: ledger.outside.length,
+    outside: sum((day) => day.outside),
     rerun_minutes: (rerunMs + outsideMs) / MINUTE_MS,
     waiting_minutes: waitMs / MINUTE_MS,
     minutes_lost: (rerunMs + outsideMs + waitMs) / MINUTE_MS,
@@ -117,25 +118,19 @@ function figuresOf(ledger: Pick<RedRunLedger, 'runs' | 'outside'>, runs: number)
 function toJson(ledger: RedRunLedger, { start, end }: { start: number; end: number }): z.input<typeof response> {
   const first = Math.floor(start / DAY_MS);
   const last = Math.ceil(end / DAY_MS);
-  const dayOf = ({ startedAt }: { startedAt: number }): number => Math.floor(startedAt / DAY_MS);
   const counted = ledger.runs.filter(({ isCounted }) => isCounted);
-  const byDay = Map.groupBy(counted, dayOf);
-  const outsideByDay = Map.groupBy(ledger.outside, dayOf);
-  const runs = [...ledger.runsByDay.values()].reduce((sum, one) => sum + one, 0);
+  const byDay = Map.groupBy(counted, ({ startedAt }) => Math.floor(startedAt / DAY_MS));
   return {
     start: formatMoment(start),
     end: formatMoment(end),
     total: {
-      ...figuresOf(ledger, runs),
+      ...figuresOf(counted, [...ledger.days.values()]),
       pull_requests: totalCost(counted).pullRequests.size,
       queue_departures: ledger.left,
     },
     days: Array.from({ length: last - first }, (_, i) => first + i).map((day) => ({
       start: formatMoment(day * DAY_MS),
-      ...figuresOf(
-        { runs: byDay.get(day) ?? [], outside: outsideByDay.get(day) ?? [] },
-        ledger.runsByDay.get(day) ?? 0,
-      ),
+      ...figuresOf(byDay.get(day) ?? [], [ledger.days.get(day) ?? NO_RUNS]),
     })),
   };
 }

@@ -168,6 +168,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'cost',
+    route: '/$owner/$repository/cost',
+    address: (places) => `${repository(places)}/cost?reason=change`,
+    content: (page) => page.getByRole('row').nth(1),
+    empty: text('No red run in this window'),
+    hasReads: true,
+  },
+  {
     name: 'lanes',
     route: '/$owner/$repository/lanes',
     address: (places) => `${repository(places)}/lanes?by=leg`,

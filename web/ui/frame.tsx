@@ -76,6 +76,7 @@ const TABS = [
   ['/$owner/$repository/tests', 'Tests'],
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
+  ['/$owner/$repository/cost', 'Cost'],
   ['/$owner/$repository/lanes', 'Lanes'],
   ['/$owner/$repository/events', 'Event log'],
   ['/$owner/$repository/uploads', 'Uploads'],
