@@ -198,6 +198,13 @@ const costRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),
 });
 
+const durationsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/durations',
+  validateSearch: (search) => set({ sort: oneOf(search.sort, ['share', 'median', 'p95', 'growth']) }),
+  component: lazyRouteComponent(() => import('./pages/durations.tsx'), 'Durations'),
+});
+
 const lanesRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/lanes',
@@ -248,6 +255,7 @@ export const router = createRouter({
         commitRoute,
         quarantinesRoute,
         costRoute,
+        durationsRoute,
         lanesRoute,
         eventsRoute,
         uploadsRoute,

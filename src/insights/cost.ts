@@ -17,7 +17,7 @@ import {
 import { onPostgres } from '../postgres/client.ts';
 import { readTests } from '../postgres/tests.ts';
 import * as common from './common.ts';
-import { rowsBeyond } from './pages-in-memory.ts';
+import { mostFirst, rowsBeyond } from './pages-in-memory.ts';
 import type { RedRunLedgers } from './red-run-ledger.ts';
 import { EMPTY_LEDGER, ledgerWindow } from './red-runs.ts';
 import { LONG_WINDOW_DAYS, longWindowParameters } from './window.ts';
@@ -81,9 +81,8 @@ export type CostByTest = z.output<typeof response>;
 type Row = TestCost & { by: Sort };
 const pagedCosts: PagedList<Row, [number, string]> = {
   name: 'cost by test',
-  keySchema: z.tuple([z.number(), z.string()]),
-  // The most first.
-  keyOf: (row) => [-SORTS[row.by](row), row.testId],
+  keySchema: z.tuple([z.int(), z.string()]),
+  keyOf: (row) => [mostFirst(SORTS[row.by](row)), row.testId],
 };
 
 export function mountCost(

@@ -10,6 +10,8 @@ import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountCost } from './cost.ts';
 import { mountDetails } from './details.ts';
+import { DurationLists } from './duration-lists.ts';
+import { mountDurations } from './durations.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
 import { ExplanationTurns } from './explanation-turns.ts';
@@ -56,6 +58,7 @@ const MOUNTED = [
   mountLanes,
   mountRedRuns,
   mountCost,
+  mountDurations,
   mountFlakyDetectionContext,
   mountSplit,
 ];
@@ -68,6 +71,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
+    durationLists: new DurationLists(stores),
     redRunLedgers: new RedRunLedgers(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),

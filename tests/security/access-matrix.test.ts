@@ -107,6 +107,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/lanes`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',
   [`GET ${REPOSITORY}/cost`]: 'read',
+  [`GET ${REPOSITORY}/durations`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/explanation`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/recovery`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/health-transitions`]: 'read',

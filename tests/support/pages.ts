@@ -176,6 +176,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'durations',
+    route: '/$owner/$repository/durations',
+    address: (places) => `${repository(places)}/durations`,
+    content: (page) => page.getByRole('row').nth(1),
+    empty: text('No test has passed'),
+    hasReads: true,
+  },
+  {
     name: 'lanes',
     route: '/$owner/$repository/lanes',
     address: (places) => `${repository(places)}/lanes?by=leg`,

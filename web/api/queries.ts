@@ -10,6 +10,7 @@ import type { TestAxes } from '../../src/insights/axes.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { CostByTest } from '../../src/insights/cost.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
+import type { DurationPage } from '../../src/insights/durations.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
@@ -218,6 +219,20 @@ export const costQuery = (path: RepositoryPath, query: Query) =>
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       ask<CostByTest>('GET', `${insights(path)}/cost`, { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
+    getNextPageParam: ({ next }) => next,
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+
+export const durationsQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['durations', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<DurationPage>('GET', `${insights(path)}/durations`, {
+        query: { ...query, cursor, per_page: PAGE_ROWS },
+        signal,
+      }),
     getNextPageParam: ({ next }) => next,
     staleTime: 60_000,
     placeholderData: (before) => before,

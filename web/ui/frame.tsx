@@ -77,6 +77,7 @@ const TABS = [
   ['/$owner/$repository/runs', 'Runs'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/cost', 'Cost'],
+  ['/$owner/$repository/durations', 'Durations'],
   ['/$owner/$repository/lanes', 'Lanes'],
   ['/$owner/$repository/events', 'Event log'],
   ['/$owner/$repository/uploads', 'Uploads'],
