@@ -21,7 +21,7 @@ import { testRuns } from '../src/queue/test-runs.ts';
 import { type BundledChunk, packBundle, uploadBundles } from '../src/queue/upload-bundles.ts';
 import { jobOf, LIVELY, LIVELY_WORLD } from '../tests/simulation/lively.ts';
 import { matrixOf } from '../tests/simulation/lively-matrix.ts';
-import { eventsOf, type LivelyPull, pullRequestsOf, pullsOf } from '../tests/simulation/lively-pulls.ts';
+import { eventsOf, type LivelyPull, pullRequestsOf, pullsOf, queueRunsOf } from '../tests/simulation/lively-pulls.ts';
 import { makeWorld } from '../tests/simulation/world.ts';
 
 /** A job of the queue costs as much as storing some hundred executions, and a run has thirty. */
@@ -145,6 +145,8 @@ function makeHistory(now: number): History {
     at: run.at,
     job: jobOf(run, { startedAt: run.at, now, pull: pullOf.get(run.commit) }),
   }));
+  for (const { run, pull } of queueRunsOf(pulls, runs))
+    jobs.push({ at: run.at, job: jobOf(run, { startedAt: run.at, now, pull }) });
   const chunks: BundledChunk[] = [];
   let executions = 0;
   for (const { job } of [...jobs, ...matrixOf(runs, now)].sort((a, b) => a.at - b.at)) {

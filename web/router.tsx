@@ -208,6 +208,32 @@ const quarantinesRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
 });
 
+const costRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/cost',
+  validateSearch: (search) =>
+    set({
+      days: oneOf(search.days, ['1', '7', '30', '90']),
+      sort: oneOf(search.sort, [
+        'red_runs',
+        'red_runs_alone',
+        'pull_requests',
+        'rerun_minutes',
+        'waiting_hours',
+        'queue_departures',
+      ]),
+      reason: oneOf(search.reason, ['infrastructure', 'change', 'broken', 'flaky']),
+    }),
+  component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),
+});
+
+const durationsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/durations',
+  validateSearch: (search) => set({ sort: oneOf(search.sort, ['share', 'median', 'p95', 'growth']) }),
+  component: lazyRouteComponent(() => import('./pages/durations.tsx'), 'Durations'),
+});
+
 const lanesRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/lanes',
@@ -272,6 +298,8 @@ export const router = createRouter({
         pullRoute,
         commitRoute,
         quarantinesRoute,
+        costRoute,
+        durationsRoute,
         lanesRoute,
         ownersRoute,
         eventsRoute,

@@ -336,6 +336,8 @@ CREATE TABLE "ci_insights"."repositories" (
 	"quarantine_warning_days" integer DEFAULT 3 NOT NULL,
 	"rerun_percent" integer,
 	"test_owners" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"ci_minute_price" double precision,
+	"waiting_hour_price" double precision,
 	"quarantine_revision" bigint DEFAULT 0 NOT NULL,
 	"last_event_at" timestamp with time zone,
 	"gate_ran_at" timestamp with time zone,

@@ -25,6 +25,8 @@ interface SetOptions {
   quarantineLimit?: number | 'off';
   quarantineWarningDays?: number;
   reruns?: number | null;
+  ciMinutePrice?: number | null;
+  waitingHourPrice?: number | null;
   create?: boolean;
   host: string;
 }
@@ -67,6 +69,8 @@ const set = (): Command =>
       'how much longer test runners may take to run new and unhealthy tests again',
       parseReruns,
     )
+    .option('--ci-minute-price <money|off>', 'money for a minute of CI, shown with what red runs cost', parsePrice)
+    .option('--waiting-hour-price <money|off>', 'money for an hour in which an author waits', parsePrice)
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
@@ -110,6 +114,9 @@ const parseQuarantineLimit = (value: string): number | 'off' =>
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
 
+/** What is no number is refused by the rule of the settings. */
+const parsePrice = (value: string): number | null => (value === 'off' ? null : Number(value));
+
 /** Throws a {@link UserError} for what the rule of the settings refuses. */
 function changeOf(options: SetOptions): SettingsChange {
   const { quarantineLimit: limit } = options;
@@ -120,10 +127,12 @@ function changeOf(options: SetOptions): SettingsChange {
     quarantine_limit: limit === 'off' ? null : limit,
     quarantine_warning_days: options.quarantineWarningDays,
     rerun_percent: options.reruns,
+    ci_minute_price: options.ciMinutePrice,
+    waiting_hour_price: options.waitingHourPrice,
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days and --reruns.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price and --waiting-hour-price.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

@@ -9,8 +9,9 @@
  *
  * A lane differs if neither of two ways of chance explains it:
  *
- * 1. *Runs fail one by one.* Given the totals of its group, the red runs of a lane are a sum of independent trials, so
- *    Chernoff's bound holds whatever the numbers: P(X ≥ o) ≤ exp(e − o − o·ln(e/o)) (Hoeffding 1963).
+ * 1. *Runs fail one by one.* Given the totals of its group, the red runs of a lane are a sum of independent trials (Vatutin and
+ *    Mikhailov 1982), so Hoeffding's bound (1963, theorem 1) holds whatever the numbers: of `m` runs, of which `e` are expected
+ *    to be red, so many as `o` are with a probability of at most (e/o)^o · ((m − e)/(m − o))^(m − o).
  * 2. *The runs of a day share their fate*, as when a broken test turns every run of an afternoon red. Then only days count:
  *    the mean excess of a day must be beyond 0 by Student's test.
  *
@@ -97,10 +98,12 @@ function sumOf(days: readonly LaneDay[]): LaneSum {
 const isComparable = ({ runs, excesses }: LaneSum): boolean =>
   runs >= COMPARED_RUNS_MIN && excesses.length >= COMPARED_DAYS_MIN;
 
-/** Chernoff's bound, above or below what is expected. */
-function chanceOfRuns({ red, expected }: LaneSum): number {
-  if (expected === 0 || red === expected) return 1;
-  return Math.min(1, Math.exp(red - expected - (red === 0 ? 0 : red * Math.log(red / expected))));
+/** Hoeffding's bound, above or below what is expected. */
+function chanceOfRuns({ runs, red, expected }: LaneSum): number {
+  // All are red, or none is, whatever the lane.
+  if (expected <= 0 || expected >= runs) return 1;
+  const surprise = (count: number, mean: number): number => (count <= 0 ? 0 : count * Math.log(count / mean));
+  return Math.min(1, Math.exp(-surprise(red, expected) - surprise(runs - red, runs - expected)));
 }
 
 function chanceOfDays(excesses: readonly number[]): number {

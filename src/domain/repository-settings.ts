@@ -14,6 +14,13 @@ const whole = (min: number, max: number, elsewhere = '') => {
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
+/** Of what red runs cost (cost.ts). */
+export const PRICE_MAX = 100_000;
+const price = (description: string, example: number) => {
+  const error = `must be a number from 0 to ${PRICE_MAX}, or null for none`;
+  return z.number({ error }).min(0, { error }).max(PRICE_MAX, { error }).nullable().meta({ description, example });
+};
+
 const branch = z
   .string({ error: 'must be the name of a branch' })
   .transform(shortBranch)
@@ -50,6 +57,8 @@ const SETTINGS = {
     description: 'Who owns tests. They win over CODEOWNERS; of several rules that match, the last counts',
     example: [{ file: '/src/cart/', owners: ['@acme/cart'] }],
   }),
+  ci_minute_price: price('Money for a minute of CI, in the unit of your choice; null: no money is shown', 0.008),
+  waiting_hour_price: price('Money for an hour in which an author waits, in the same unit; null: none', 80),
 } as const;
 
 /** A change of some settings; what it leaves out stays as it is. */

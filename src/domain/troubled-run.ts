@@ -14,7 +14,7 @@ const TOTAL_FROM = 0.75;
 /** More than any commit breaks a test: a single failure may come from either. */
 const DOUBTFUL_FROM = 0.001;
 /** With fewer unexpected failures, the commit may as well have broken the tests: the run is not called troubled. */
-const UNEXPECTED_MIN = 3;
+export const UNEXPECTED_MIN = 3;
 
 export interface ShownRun {
   executions: number;

@@ -32,6 +32,9 @@ export const wholeAmong = <Row, K extends CursorKey>(key: K, rows: readonly Row[
       )
     : key;
 
+/** An amount in a key, which holds whole numbers: to a thousandth, the greatest first. */
+export const mostFirst = (amount: number): number => Math.round(-1_000 * amount);
+
 function compareKeys([count, ...texts]: Key, [otherCount, ...otherTexts]: Key): number {
   if (count !== otherCount) return count - otherCount;
   for (const [i, text] of texts.entries()) {

@@ -11,7 +11,10 @@ import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
+import { mountCost } from './cost.ts';
 import { mountDetails } from './details.ts';
+import { DurationLists } from './duration-lists.ts';
+import { mountDurations } from './durations.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
 import { ExplanationTurns } from './explanation-turns.ts';
@@ -27,6 +30,8 @@ import { mountPullRequest } from './pull-request.ts';
 import { mountPulls } from './pulls.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRecovery } from './recovery.ts';
+import { RedRunLedgers } from './red-run-ledger.ts';
+import { mountRedRuns } from './red-runs.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRun } from './run.ts';
@@ -62,6 +67,9 @@ const MOUNTED = [
   mountPullRequest,
   mountQuarantineEffects,
   mountLanes,
+  mountRedRuns,
+  mountCost,
+  mountDurations,
   mountFlakyDetectionContext,
   mountSplit,
   mountSetup,
@@ -75,6 +83,8 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
+    durationLists: new DurationLists(stores),
+    redRunLedgers: new RedRunLedgers(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),
     searches: new FairQueue(SEARCH_SHARES),

@@ -348,3 +348,16 @@ const placeColumns = (runs: readonly RunPlace[]) => sql`
   ${textColumn(runs.map(({ axes }) => axes))},
   ${plainColumn(runs.map(({ day }) => day))}::integer[], ${textColumn(runs.map(({ runId }) => runId))},
   ${plainColumn(runs.map(({ runAttempt }) => runAttempt))}::bigint[], ${textColumn(runs.map(({ commit }) => commit))}`;
+
+/** Runs of the default branch within a time in which so many tests failed unexpectedly, without their tests. */
+export async function readUnexpectedRuns(
+  tx: Executor,
+  repositoryId: string,
+  { from, to, unexpectedMin }: { from: number; to: number; unexpectedMin: number },
+): Promise<PastRun[]> {
+  const { rows } = await tx.execute(sql`
+    select ${pastColumns} from ${judgedRuns}
+    where repository_id = ${repositoryId} and commit_sha = '' and started_ms >= ${from} and started_ms < ${to}
+      and unexpected_count >= ${unexpectedMin}`);
+  return rows.map(pastOf);
+}

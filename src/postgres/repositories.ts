@@ -34,6 +34,8 @@ type SettingsColumns = Pick<
   | 'quarantineWarningDays'
   | 'rerunPercent'
   | 'testOwners'
+  | 'ciMinutePrice'
+  | 'waitingHourPrice'
 >;
 export type RepositorySettings = Partial<SettingsColumns>;
 
@@ -46,6 +48,8 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   quarantine_warning_days: repository.quarantineWarningDays,
   rerun_percent: repository.rerunPercent,
   test_owners: repository.testOwners,
+  ci_minute_price: repository.ciMinutePrice,
+  waiting_hour_price: repository.waitingHourPrice,
 });
 
 /** The settings of a repository that was never written to. */
@@ -57,6 +61,8 @@ export const DEFAULT_SETTINGS: Settings = {
   quarantine_warning_days: QUARANTINE_WARNING_DAYS_DEFAULT,
   rerun_percent: null,
   test_owners: [],
+  ci_minute_price: null,
+  waiting_hour_price: null,
 };
 
 /** A change under the names of the API. */
@@ -68,6 +74,8 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.quarantine_warning_days !== undefined && { quarantineWarningDays: change.quarantine_warning_days }),
   ...(change.rerun_percent !== undefined && { rerunPercent: change.rerun_percent }),
   ...(change.test_owners !== undefined && { testOwners: change.test_owners }),
+  ...(change.ci_minute_price !== undefined && { ciMinutePrice: change.ci_minute_price }),
+  ...(change.waiting_hour_price !== undefined && { waitingHourPrice: change.waiting_hour_price }),
 });
 
 export interface RepositoryPath extends RepositoryName {

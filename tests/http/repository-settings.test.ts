@@ -28,6 +28,8 @@ const DEFAULTS = {
   quarantine_warning_days: 3,
   rerun_percent: null,
   test_owners: [],
+  ci_minute_price: null,
+  waiting_hour_price: null,
 };
 
 describe('the settings of a repository', () => {
@@ -85,6 +87,7 @@ describe('the settings of a repository', () => {
     [{ quarantine_limit: 0 }, 'body.quarantine_limit: must be a whole number from 1 to 100000, or null for no limit.'],
     [{ quarantine_warning_days: 91 }, 'body.quarantine_warning_days: must be a whole number from 0 to 90.'],
     [{ quarantine_warning_days: null }, 'body.quarantine_warning_days: must be a whole number from 0 to 90.'],
+    [{ ci_minute_price: -1 }, 'body.ci_minute_price: must be a number from 0 to 100000, or null for none.'],
     [{ rerun_percent: 1.5 }, 'body.rerun_percent: must be a whole number from 1 to 100, or null for none.'],
     [{ auto_quarantine: 'all' }, 'body.auto_quarantine: must be one of off, flaky, flaky+broken.'],
     [{ flaky_detection_enabled: 'yes' }, 'body.flaky_detection_enabled: must be true or false.'],

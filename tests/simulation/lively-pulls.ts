@@ -191,22 +191,56 @@ function retried({ branch }: LivelyPull, run: Run, about: Parameters<typeof newE
   return { at: run.at, event: newEvent('ci_insights.job_retried', said, about) };
 }
 
+/** Whether it left the queue once before it was merged, by a failure of another's test. */
+const hasLeft = ({ number, merged }: LivelyPull): boolean => merged !== null && number % 6 === 3;
+/** The pull request in which the queue checks it. */
+const checkOf = (number: number): number => 9_000 + number;
+
+/**
+ * What ran when the queue checked those that left it: a CI job in which a flaky test failed, and which passed when it ran again.
+ *
+ * @param runs those of the repository, the oldest first
+ */
+export function queueRunsOf(
+  pulls: readonly LivelyPull[],
+  runs: readonly Run[],
+): { run: Run; pull: { number: number; branch: string } }[] {
+  return pulls.filter(hasLeft).flatMap(({ number, merged }) => {
+    const at = merged?.at ?? 0;
+    const like = runs.findLast((run) => run.at <= at && run.troubles.size > 0) ?? runs[0];
+    if (!like) return [];
+    const failing = [...like.troubles.keys()][0] ?? like.identities[0] ?? 0;
+    const run = { ...like, id: `queue ${number}`, commit: `q${checkOf(number)}`, isDefaultBranch: false };
+    const troubles = new Map([[failing, { message: 'race in the queue', isPassedOnRetry: false }]]);
+    const pull = { number: checkOf(number), branch: `merge-queue/${number}` };
+    return [
+      { run: { ...run, attempt: 1, at: at - 47 * MINUTE_MS, troubles }, pull },
+      { run: { ...run, attempt: 2, at: at - 30 * MINUTE_MS, troubles: new Map() }, pull },
+    ];
+  });
+}
+
 /** Through the queue, at the second attempt for some. */
 function* merging(
-  { number, author, branch }: LivelyPull,
+  pull: LivelyPull,
   { commit, at }: Pushed,
   approval: NewEvent,
   by: (trigger: string) => Parameters<typeof newEvent>[2],
 ): Generator<Moment> {
+  const { number, author, branch } = pull;
   const place = { branch: 'main', queue_name: 'default' };
   const checked = (conclusion: string) => ({
     ...place,
-    speculative_check_pull_request: { checks_conclusion: conclusion, pull_request_numbers: [number] },
+    speculative_check_pull_request: {
+      number: checkOf(number),
+      checks_conclusion: conclusion,
+      pull_request_numbers: [number],
+    },
   });
   const command = { command: 'queue', queue_name: 'default' };
   const minutesBefore = (minutes: number, event: NewEvent): Moment => ({ at: at - minutes * MINUTE_MS, event });
   yield minutesBefore(54, approval);
-  if (number % 6 === 3) {
+  if (hasLeft(pull)) {
     yield minutesBefore(50, newEvent('command.queue', command, by(`@${author}`)));
     yield minutesBefore(49, newEvent('action.queue.enter', place, by(`@${author}`)));
     yield minutesBefore(48, newEvent('action.queue.checks_start', place, by(QUEUE)));

@@ -204,6 +204,22 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'cost',
+    route: '/$owner/$repository/cost',
+    address: (places) => `${repository(places)}/cost?reason=change`,
+    content: (page) => page.getByRole('row').nth(1),
+    empty: text('No red run in this window'),
+    hasReads: true,
+  },
+  {
+    name: 'durations',
+    route: '/$owner/$repository/durations',
+    address: (places) => `${repository(places)}/durations`,
+    content: (page) => page.getByRole('row').nth(1),
+    empty: text('No test has passed'),
+    hasReads: true,
+  },
+  {
     name: 'lanes',
     route: '/$owner/$repository/lanes',
     address: (places) => `${repository(places)}/lanes?by=leg`,

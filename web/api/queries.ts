@@ -10,7 +10,9 @@ import type { TestAxes } from '../../src/insights/axes.ts';
 import type { CausePage } from '../../src/insights/cause.ts';
 import type { CauseList } from '../../src/insights/causes.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
+import type { CostByTest } from '../../src/insights/cost.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
+import type { DurationPage } from '../../src/insights/durations.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
@@ -18,6 +20,7 @@ import type { OwnerList } from '../../src/insights/owners.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
+import type { RedRuns } from '../../src/insights/red-runs.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
 import type { RunList } from '../../src/insights/runs.ts';
@@ -253,6 +256,39 @@ export const lanesQuery = (path: RepositoryPath, query: Query) =>
   queryOptions({
     queryKey: ['lanes', path, query],
     queryFn: ({ signal }) => get<LaneList>(`${insights(path)}/lanes`, query, signal),
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+
+export const redRunsQuery = (path: RepositoryPath, query: Query) =>
+  queryOptions({
+    queryKey: ['red runs', path, query],
+    queryFn: ({ signal }) => get<RedRuns>(`${insights(path)}/red-runs`, query, signal),
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+
+export const costQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['cost', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<CostByTest>('GET', `${insights(path)}/cost`, { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
+    getNextPageParam: ({ next }) => next,
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
+
+export const durationsQuery = (path: RepositoryPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['durations', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<DurationPage>('GET', `${insights(path)}/durations`, {
+        query: { ...query, cursor, per_page: PAGE_ROWS },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
     staleTime: 60_000,
     placeholderData: (before) => before,
   });

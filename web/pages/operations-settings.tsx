@@ -7,6 +7,7 @@ import type {
   QUARANTINE_LIMIT_MAX,
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../../src/domain/quarantine-rules.ts';
+import type { PRICE_MAX } from '../../src/domain/repository-settings.ts';
 import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
 import { changeSettings, type RepositoryPath, repositoriesQuery, settingsQuery } from '../api/queries.ts';
@@ -24,6 +25,7 @@ const MAX = {
   quarantine_limit: 100_000 satisfies typeof QUARANTINE_LIMIT_MAX,
   quarantine_warning_days: 90 satisfies typeof QUARANTINE_WARNING_DAYS_MAX,
   rerun_percent: 100 satisfies typeof RERUN_PERCENT_MAX,
+  price: 100_000 satisfies typeof PRICE_MAX,
 };
 /** Tests that each mode quarantines. */
 const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
@@ -167,6 +169,31 @@ function Form({ path }: { path: RepositoryPath }) {
             defaultValue={data.rerun_percent ?? ''}
           />
         </Field>
+        <Field
+          label="Price of a minute of CI"
+          hint="In a unit of your choice, for what red runs cost. Empty: no money is shown."
+        >
+          <input
+            name="ci_minute_price"
+            type="number"
+            min={0}
+            max={MAX.price}
+            step="any"
+            className="field"
+            defaultValue={data.ci_minute_price ?? ''}
+          />
+        </Field>
+        <Field label="Price of an hour of waiting" hint="Of the author of a change whose run is red. Empty: none.">
+          <input
+            name="waiting_hour_price"
+            type="number"
+            min={0}
+            max={MAX.price}
+            step="any"
+            className="field"
+            defaultValue={data.waiting_hour_price ?? ''}
+          />
+        </Field>
       </div>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
         <button type="submit" className="button button-primary" disabled={saving.isPending}>
@@ -206,6 +233,8 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     quarantine_limit: numberOf('quarantine_limit'),
     quarantine_warning_days: numberOf('quarantine_warning_days') ?? before.quarantine_warning_days,
     rerun_percent: numberOf('rerun_percent'),
+    ci_minute_price: numberOf('ci_minute_price'),
+    waiting_hour_price: numberOf('waiting_hour_price'),
   };
   const changed = Object.entries(after).filter(
     ([name, value]) => value !== undefined && value !== before[name as keyof SettingsChange],

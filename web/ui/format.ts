@@ -9,6 +9,10 @@ const SHARE_MIN = 0.001;
 
 export const formatCount = (value: number): string => NUMBER.format(value);
 
+const SUM = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+/** A sum of shares, such as 4.25. */
+export const formatShares = (value: number): string => SUM.format(value);
+
 /** A share between 0 and 1. Only 0 is shown as 0%, and only 1 as 100%. */
 export function formatShare(value: number): string {
   if (value > 0 && value < SHARE_MIN) return `less than ${PERCENT.format(SHARE_MIN)}`;

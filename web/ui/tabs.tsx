@@ -10,6 +10,8 @@ const TABS = [
   ['/$owner/$repository/causes', 'Causes'],
   ['/$owner/$repository/quarantines', 'Quarantine'],
   ['/$owner/$repository/owners', 'Owners'],
+  ['/$owner/$repository/cost', 'Cost'],
+  ['/$owner/$repository/durations', 'Durations'],
   ['/$owner/$repository/lanes', 'Lanes'],
   ['/$owner/$repository/events', 'Event log'],
   ['/$owner/$repository/uploads', 'Uploads'],

@@ -1,6 +1,6 @@
 /** Repositories, and what identifies this installation and how far its upgrades are. */
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, integer, jsonb, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, doublePrecision, integer, jsonb, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { DEFAULT_BRANCH_SOURCES } from '../../domain/default-branch.ts';
 import type { OwnerRule } from '../../domain/owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_WARNING_DAYS_DEFAULT } from '../../domain/quarantine-rules.ts';
@@ -28,6 +28,9 @@ export const repositories = schema.table(
     rerunPercent: integer('rerun_percent'),
     /** Who owns tests, in order: the last rule that matches counts. */
     testOwners: jsonb('test_owners').$type<OwnerRule[]>().notNull().default([]),
+    /** Money for a minute of CI and for an hour in which an author waits, in a unit of its team; null: none is shown. */
+    ciMinutePrice: doublePrecision('ci_minute_price'),
+    waitingHourPrice: doublePrecision('waiting_hour_price'),
     /** Raised by every change of its quarantines, in the same transaction: it tells which of two lists is newer. */
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
     /** When its newest event was received. Writing events locks the row, so ids and times go up together. */

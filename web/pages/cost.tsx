@@ -1,0 +1,211 @@
+/** What red runs cost: why runs were red, the time that was lost, and whose cost it is. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { CostByTest } from '../../src/insights/cost.ts';
+import type { RedRuns } from '../../src/insights/red-runs.ts';
+import { costQuery, type RepositoryPath, redRunsQuery } from '../api/queries.ts';
+import { Bars } from '../ui/bars.tsx';
+import { Choice } from '../ui/choice.tsx';
+import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
+import { useDaysUpToNow } from '../ui/long-window.ts';
+import { Section } from '../ui/section.tsx';
+import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { TestName } from '../ui/test-name.tsx';
+import { useTitle } from '../ui/title.ts';
+import { formatUtcDay } from '../ui/utc.ts';
+import { WindowBar } from './window-bar.tsx';
+
+const route = getRouteApi('/signed/$owner/$repository/cost');
+type TestCost = CostByTest['tests'][number];
+type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
+type Reason = keyof RedRuns['total']['by_reason'];
+
+const REASONS: readonly (readonly [Reason, string, string])[] = [
+  ['flaky', 'a flaky test', 'text-flaky'],
+  ['broken', 'a broken test', 'text-broken'],
+  ['change', 'the change itself', 'text-accent'],
+  ['infrastructure', 'infrastructure', 'text-soft'],
+];
+
+export function CostPage() {
+  const path = route.useParams();
+  const { days = '30', sort = 'red_runs', reason } = route.useSearch();
+  const navigate = route.useNavigate();
+  const window = useDaysUpToNow(days);
+  const red = useQuery(redRunsQuery(path, { ...window }));
+  const costs = useInfiniteQuery(costQuery(path, { ...window, sort, reason }));
+  useTitle(`Cost of ${path.owner}/${path.repository}`);
+  const change = (changes: Partial<ReturnType<typeof route.useSearch>>) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
+  const error = red.error ?? costs.error;
+  const first = costs.data?.pages[0]?.body;
+  return (
+    <div className="flex flex-col gap-4">
+      <h1 className="sr-only">Cost</h1>
+      <WindowBar window={window} days={days} onDays={(chosen) => change({ days: chosen })} />
+      {error && <Failed error={error} reset={() => void Promise.all([red.refetch(), costs.refetch()])} />}
+      {!error && !(red.data && first) && <Loading rows={12} />}
+      {!error && red.data && first && (
+        <>
+          <RedRunsByReason red={red.data} />
+          <Section title="By test">
+            <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
+              <Choice
+                label="Reason"
+                value={reason}
+                options={[
+                  [undefined, 'Flaky and broken tests'],
+                  ['flaky', 'Flaky tests only'],
+                  ['broken', 'Broken tests only'],
+                  ['change', 'Wrong changes'],
+                  ['infrastructure', 'Infrastructure'],
+                ]}
+                onChoose={(chosen) => change({ reason: chosen })}
+              />
+              <Total cost={first} />
+            </div>
+            <Tests
+              path={path}
+              tests={costs.data?.pages.flatMap(({ body }) => body.tests) ?? []}
+              sort={sort}
+              onSort={(chosen) => change({ sort: chosen })}
+              hasMoney={first.total.money !== null}
+            />
+            {costs.hasNextPage && (
+              <div className="flex justify-center border-t border-line p-3">
+                <button
+                  type="button"
+                  className="button"
+                  disabled={costs.isFetching}
+                  onClick={() => void costs.fetchNextPage()}
+                >
+                  {costs.isFetchingNextPage ? 'Loading …' : 'More tests'}
+                </button>
+              </div>
+            )}
+          </Section>
+        </>
+      )}
+    </div>
+  );
+}
+
+function RedRunsByReason({ red: { total, days } }: { red: RedRuns }) {
+  const { innocent, own, unknown } = total.queue_departures;
+  const left = innocent + own + unknown;
+  return (
+    <Section title="Red runs" aside={`${formatCounted(total.red_runs, 'red run')} of ${formatCount(total.runs)}`}>
+      <ul className="grid gap-x-8 gap-y-2 px-4 py-3 sm:grid-cols-2 lg:grid-cols-4">
+        {REASONS.map(([reason, words, colour]) => (
+          <li key={reason} className="min-w-0">
+            <span className="font-medium tabular-nums">{formatCount(total.by_reason[reason])}</span>{' '}
+            <span className="text-soft">by {words}</span>
+            <Bars
+              label={`Red runs by ${words}, day by day`}
+              className={`mt-1 h-8 w-full ${colour}`}
+              bars={days.map(({ start, by_reason: by }) => ({
+                count: by[reason],
+                title: `${formatUtcDay(Date.parse(start))}: ${formatCount(by[reason])}`,
+              }))}
+            />
+          </li>
+        ))}
+      </ul>
+      <p className="border-t border-line px-4 py-2 text-soft">
+        Lost: {formatSeconds(total.rerun_minutes * 60)} of CI in reruns, and {formatSeconds(total.waiting_minutes * 60)}{' '}
+        in which authors waited, on {formatCounted(total.pull_requests, 'pull request')}.
+        {total.outside > 0 && ` ${formatCounted(total.outside, 'run')} ran again although no test had failed.`}
+        {left > 0 &&
+          ` ${formatCounted(left, 'pull request')} left the merge queue unmerged: ${formatCount(innocent)} by no failure of the change, ${formatCount(own)} by one, ${formatCount(unknown)} for a reason that no run shows.`}
+      </p>
+    </Section>
+  );
+}
+
+const Total = ({ cost: { total, total_tests: tests } }: { cost: CostByTest }) => (
+  <span className="text-soft">
+    {formatCounted(total.red_runs, 'red run')} shared out among {formatCounted(tests, 'test')}
+    {total.money !== null && `; ${formatShares(total.money)} in money`}
+  </span>
+);
+
+interface TestsProps {
+  path: RepositoryPath;
+  tests: readonly TestCost[];
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+  hasMoney: boolean;
+}
+
+function Tests({ path, tests, sort, onSort, hasMoney }: TestsProps) {
+  if (tests.length === 0)
+    return (
+      <Empty title="No red run in this window">
+        <p>Runs in which a test failed appear here, with what they cost.</p>
+      </Empty>
+    );
+  const columns: Column<TestCost, Sort>[] = [
+    {
+      head: 'Test',
+      isText: true,
+      cell: ({ test_id: testId, test_name: name }) => (
+        <Link
+          to="/$owner/$repository/tests/$testId"
+          params={{ ...path, testId }}
+          className="block font-medium text-ink"
+          aria-label={name ?? 'a test that never ran on the default branch'}
+        >
+          <TestName name={name ?? 'a test that never ran on the default branch'} />
+        </Link>
+      ),
+    },
+    {
+      head: 'Red runs',
+      hint: 'Shared out evenly among the tests that failed in each',
+      sort: 'red_runs',
+      cell: (cost) => formatShares(cost.red_runs),
+    },
+    {
+      head: 'Alone',
+      hint: 'Red runs in which nothing else failed',
+      sort: 'red_runs_alone',
+      cell: (cost) => formatCount(cost.red_runs_alone),
+    },
+    {
+      head: 'Pull requests',
+      hint: 'With such a run; not shared out',
+      sort: 'pull_requests',
+      cell: (cost) => formatCount(cost.pull_requests),
+    },
+    {
+      head: 'CI in reruns',
+      hint: 'The attempts that followed, from their first to their last test',
+      sort: 'rerun_minutes',
+      cell: (cost) => formatSeconds(cost.rerun_minutes * 60),
+    },
+    {
+      head: 'Waiting',
+      hint: 'From a failure to the next green run, at most eight hours',
+      sort: 'waiting_hours',
+      cell: (cost) => formatSeconds(cost.waiting_hours * 3_600),
+    },
+    {
+      head: 'Queue',
+      hint: 'Pull requests that left the merge queue because of it, by no failure of their change',
+      sort: 'queue_departures',
+      cell: (cost) => formatShares(cost.queue_departures),
+    },
+    ...(hasMoney ? [{ head: 'Money', cell: (cost: TestCost) => formatShares(cost.money ?? 0) }] : []),
+  ];
+  return (
+    <Table
+      label="Cost by test"
+      columns={columns}
+      rows={tests}
+      keyOf={({ test_id }) => test_id}
+      sort={sort}
+      onSort={onSort}
+    />
+  );
+}

@@ -1,0 +1,157 @@
+/** How long tests take in their legs: the slowest, those that take most of the time, and those that grew. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { DurationPage } from '../../src/insights/durations.ts';
+import { durationsQuery, type RepositoryPath } from '../api/queries.ts';
+import { Choice } from '../ui/choice.tsx';
+import { Commit } from '../ui/commit.tsx';
+import { formatCount, formatCounted, formatSeconds, formatShare, formatTimes } from '../ui/format.ts';
+import { legWords } from '../ui/leg-words.ts';
+import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { TestName } from '../ui/test-name.tsx';
+import { useTitle } from '../ui/title.ts';
+import { formatUtcDay } from '../ui/utc.ts';
+
+const route = getRouteApi('/signed/$owner/$repository/durations');
+type Duration = DurationPage['durations'][number];
+type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
+
+const SORTS: readonly (readonly [Sort, string])[] = [
+  ['share', 'Most of the time'],
+  ['median', 'Slowest'],
+  ['p95', 'Slowest at times'],
+  ['growth', 'Grown'],
+];
+
+export function Durations() {
+  const path = route.useParams();
+  const { sort = 'share' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useInfiniteQuery(durationsQuery(path, { sort }));
+  useTitle(`Durations of ${path.owner}/${path.repository}`);
+  const change = (chosen: Sort | undefined) => void navigate({ search: { sort: chosen }, replace: true });
+  const first = found.data?.pages[0]?.body;
+  return (
+    <>
+      <h1 className="sr-only">Durations</h1>
+      <div className="mb-3 flex min-h-8 flex-wrap items-center gap-3">
+        <Choice label="Order" value={sort} options={SORTS} onChoose={change} />
+        {first && (
+          <span className="text-soft">
+            {formatCounted(first.total, 'test')} in their legs on the default branch, of the last 28 days
+            {!first.is_complete && ', those that take the most time'}; {formatCount(first.grown)} grew.
+          </span>
+        )}
+      </div>
+      <div className="card overflow-hidden">
+        {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
+        {!found.error && !first && <Loading rows={12} />}
+        {first && (
+          <Rows
+            path={path}
+            rows={found.data?.pages.flatMap(({ body }) => body.durations) ?? []}
+            sort={sort}
+            onSort={change}
+            hasAny={first.total > 0}
+          />
+        )}
+        {found.hasNextPage && (
+          <div className="flex justify-center border-t border-line p-3">
+            <button
+              type="button"
+              className="button"
+              disabled={found.isFetching}
+              onClick={() => void found.fetchNextPage()}
+            >
+              {found.isFetchingNextPage ? 'Loading …' : 'More tests'}
+            </button>
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface RowsProps {
+  path: RepositoryPath;
+  rows: readonly Duration[];
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+  hasAny: boolean;
+}
+
+function Rows({ path, rows, sort, onSort, hasAny }: RowsProps) {
+  if (rows.length === 0)
+    return (
+      <Empty title={hasAny ? 'No test takes longer than it did' : 'No test has passed'}>
+        <p>
+          {hasAny
+            ? 'A test that grows is shown with the day and the commits, some five days later.'
+            : 'Durations are those of tests that passed on the default branch in the last 28 days.'}
+        </p>
+      </Empty>
+    );
+  const columns: Column<Duration, Sort>[] = [
+    {
+      head: 'Test',
+      isText: true,
+      cell: (one) => (
+        <>
+          <Link
+            to="/$owner/$repository/tests/$testId"
+            params={{ ...path, testId: one.test_id }}
+            className="block font-medium text-ink"
+            aria-label={one.test_name}
+          >
+            <TestName name={one.test_name} />
+          </Link>
+          <span className="text-xs text-soft">
+            {one.pipeline_name} › {legWords(one.job_name, one.axes)}
+          </span>
+        </>
+      ),
+    },
+    { head: 'Median', sort: 'median', cell: (one) => formatSeconds(one.median_seconds) },
+    {
+      head: 'p95',
+      hint: '19 of 20 that passed took no longer',
+      sort: 'p95',
+      cell: (one) => formatSeconds(one.p95_seconds),
+    },
+    {
+      head: 'Share',
+      hint: 'Of the time of all tests',
+      sort: 'share',
+      cell: (one) => formatShare(one.total_share),
+    },
+    { head: 'Grown', isText: true, sort: 'growth', cell: (one) => <Grown path={path} growth={one.growth} /> },
+  ];
+  return (
+    <Table
+      label="Durations"
+      columns={columns}
+      rows={rows}
+      keyOf={(one) => JSON.stringify([one.test_id, one.pipeline_name, one.job_name, one.axes])}
+      sort={sort}
+      onSort={onSort}
+    />
+  );
+}
+
+function Grown({ path, growth }: { path: RepositoryPath; growth: Duration['growth'] }) {
+  if (growth === null) return null;
+  const { since, before_seconds: before, after_seconds: after, last_commit_before, first_commit_after } = growth;
+  return (
+    <span>
+      <span className="font-medium text-broken">▲ {formatTimes(after / before)}</span>: {formatSeconds(before)} →{' '}
+      {formatSeconds(after)} since {formatUtcDay(Date.parse(since))}
+      {last_commit_before !== null && first_commit_after !== null && (
+        <span className="block text-xs text-soft">
+          after <Commit path={path} commit={last_commit_before} />, up to{' '}
+          <Commit path={path} commit={first_commit_after} />
+        </span>
+      )}
+    </span>
+  );
+}
