@@ -24,6 +24,7 @@ interface Failures {
   per_page: number;
   runs: number;
   total: number;
+  summary?: string | null;
   fewer_tests?: unknown[];
   verdicts: Record<string, number>;
   failures: Failure[];
