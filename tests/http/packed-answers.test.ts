@@ -37,7 +37,7 @@ describe('an answer', () => {
     expect(await encodingOf(insights.fixture.search({ sort: 'nothing'.repeat(500) }), TAKES)).toBeNull();
   });
 
-  test('has a tag of its own in each form, which is answered with 304', async () => {
+  test('has another tag in each form, and each is answered with 304', async () => {
     const address = insights.fixture.search(LONG);
     const [plain, packed] = [await ask(address, {}), await ask(address, TAKES)];
     const tags = [plain, packed].map(({ headers }) => headers.get('etag') ?? '');
