@@ -161,6 +161,13 @@ export const commitQuery = (path: RepositoryPath, commit: string, only: Query = 
   });
 
 export type Stat = TestStatistic['stat'];
+/** Those that the page of a test shows. */
+export const TEST_STATS = [
+  'success_count',
+  'failure_count',
+  'flaky_count',
+  'mean_duration',
+] as const satisfies readonly Stat[];
 export interface TimeWindow {
   start: string;
   end: string;
