@@ -16,11 +16,16 @@ import {
   pullsQuery,
   quarantinesQuery,
   type RepositoryPath,
+  redRunsQuery,
+  repositoryStatQuery,
   runQuery,
   runsQuery,
   segmentsQuery,
   statQuery,
   TEST_STATS,
+  TODAY_STATS,
+  turnsQuery,
+  uploadsQuery,
 } from './api/queries.ts';
 import { pullEventsQuery, type TestsView, type TestView, testsViewQuery, testWindow } from './api/views.ts';
 
@@ -38,6 +43,13 @@ type Reads = (client: QueryClient, path: RepositoryPath, place: Place) => void;
 /** By the id of the route. A page that is not here asks when it is shown. */
 const READS: Readonly<Record<string, Reads>> = {
   '/signed/': (client) => void client.prefetchQuery(firstRepositoriesQuery),
+  '/signed/$owner/$repository/': (client, path) => {
+    void client.prefetchQuery(redRunsQuery(path));
+    void client.prefetchQuery(turnsQuery(path));
+    void client.prefetchQuery(quarantinesQuery(path));
+    for (const stat of TODAY_STATS) void client.prefetchQuery(repositoryStatQuery(path, stat));
+    void client.prefetchInfiniteQuery(uploadsQuery(path, { has_problems: true }));
+  },
   '/signed/$owner/$repository/tests': (client, path, { search }) =>
     void client.prefetchInfiniteQuery(testsViewQuery(path, search)),
   '/signed/$owner/$repository/tests/$testId': (client, path, { params: { testId = '' }, search }) => {

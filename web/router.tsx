@@ -102,9 +102,7 @@ const repositoryRoute = createRoute({ getParentRoute: () => signedRoute, path: '
 const repositoryHomeRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/',
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: '/$owner/$repository/tests', params });
-  },
+  component: lazyRouteComponent(() => import('./pages/today.tsx'), 'Today'),
 });
 
 const SORTS = [

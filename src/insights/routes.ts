@@ -22,8 +22,10 @@ import { mountPullRequest } from './pull-request.ts';
 import { mountPulls } from './pulls.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRecovery } from './recovery.ts';
+import { mountRedRuns } from './red-runs.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
+import { mountRepositoryTransitions } from './repository-transitions.ts';
 import { mountRun } from './run.ts';
 import { RunLists } from './run-lists.ts';
 import { mountRuns } from './runs.ts';
@@ -46,6 +48,8 @@ const MOUNTED = [
   mountAxes,
   mountCommitFailures,
   mountHealthTransitions,
+  mountRepositoryTransitions,
+  mountRedRuns,
   mountRuns,
   mountRun,
   mountPulls,

@@ -102,6 +102,8 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/axes`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
+  [`GET ${REPOSITORY}/health-transitions`]: 'read',
+  [`GET ${REPOSITORY}/red-runs`]: 'read',
   [`GET ${REPOSITORY}/pulls`]: 'read',
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',

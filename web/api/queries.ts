@@ -14,7 +14,10 @@ import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
+import type { RedRuns } from '../../src/insights/red-runs.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { RepositoryStatistics } from '../../src/insights/repository-stats.ts';
+import type { RepositoryTransitions } from '../../src/insights/repository-transitions.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
 import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
@@ -84,6 +87,37 @@ export const searchQuery = (path: RepositoryPath, query: Query) =>
         signal,
       }),
     getNextPageParam: ({ next }) => next,
+  });
+
+/** Those that the home of a repository shows, in its order. */
+export const TODAY_STATS = [
+  'total_tests',
+  'failed_executions',
+  'flaky_tests',
+  'broken_tests',
+] as const satisfies readonly RepositoryStatistics['stat'][];
+
+export const repositoryStatQuery = (path: RepositoryPath, stat: RepositoryStatistics['stat']) =>
+  queryOptions({
+    queryKey: ['repository stat', path, stat],
+    queryFn: ({ signal }) => get<RepositoryStatistics>(`${insights(path)}${pathOf`/tests/stats/${stat}`}`, {}, signal),
+    staleTime: 30_000,
+  });
+
+/** Tests whose health changed in the last seven days. */
+export const turnsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['turns', path],
+    queryFn: ({ signal }) =>
+      get<RepositoryTransitions>(`${insights(path)}/health-transitions`, { per_page: PAGE_ROWS }, signal),
+    staleTime: 30_000,
+  });
+
+export const redRunsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['red runs', path],
+    queryFn: ({ signal }) => get<RedRuns>(`${insights(path)}/red-runs`, {}, signal),
+    staleTime: 30_000,
   });
 
 export const detailsQuery = (path: TestPath) =>

@@ -35,7 +35,7 @@ export const testsViewQuery = (
     sort,
   });
 
-export type Days = '1' | '7' | '30' | '90';
+type Days = '1' | '7' | '30' | '90';
 /** Length of the window of a test, unless the address says otherwise. */
 export const TEST_DAYS = '30';
 

@@ -38,11 +38,7 @@ export function Signed() {
                 <span aria-hidden="true" className="text-soft">
                   /
                 </span>
-                <Link
-                  to="/$owner/$repository/tests"
-                  params={{ owner, repository }}
-                  className="truncate font-medium text-ink"
-                >
+                <Link to="/$owner/$repository" params={{ owner, repository }} className="truncate font-medium text-ink">
                   {owner}/{repository}
                 </Link>
               </>
