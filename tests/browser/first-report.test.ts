@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)('a repository without results of its default branch
       expect(await page.getByText('Waiting for the first report').count()).toBe(0);
       await keepPicture(page, 'first-report-arrived');
       await another.ingest(another.run([{ name: 'the first test', at: at(1) }]));
-      await page.getByRole('link', { name: 'the first test' }).waitFor();
+      await page.getByRole('region', { name: 'What broke the default branch' }).waitFor();
     });
   });
 

@@ -27,7 +27,12 @@ export function Week({ path, empty, children }: WeekProps) {
   const error = found.find((one) => one.error && !one.data)?.error;
   // A repository that has rested for two weeks is not a new one.
   const isQuiet = found[0]?.data?.value_over_time.every(({ value }) => value === 0) ?? false;
-  const search = useInfiniteQuery({ ...testsViewQuery(path, {}), enabled: isQuiet });
+  const search = useInfiniteQuery({
+    ...testsViewQuery(path, {}),
+    enabled: isQuiet,
+    // Waits for the first report.
+    refetchInterval: ({ state }) => (state.data?.pages[0]?.body.size === 0 ? 3_000 : false),
+  });
   if (error) return <Failed error={error} reset={() => found.forEach((one) => void one.refetch())} />;
   const [tests, failures, flaky, broken] = found.map(({ data }) => data);
   if (!tests || !failures || !flaky || !broken) return <Loading rows={12} />;

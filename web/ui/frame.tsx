@@ -4,6 +4,7 @@ import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { BASE } from '../api/client.ts';
 import { sessionQuery, signOut } from '../api/queries.ts';
+import { Jump } from './jump.tsx';
 import { Tabs } from './tabs.tsx';
 
 export function Frame() {
@@ -44,6 +45,7 @@ export function Signed() {
               </>
             )}
           </nav>
+          <Jump owner={owner} repository={repository} />
           <Person isInRepository={owner !== undefined} />
           {owner !== undefined && repository !== undefined && <Tabs owner={owner} repository={repository} />}
         </div>

@@ -3,7 +3,7 @@ import { Link, useLocation, useMatches } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
 /** In the order of the row. A page that belongs to a tab's address, such as a test's, marks the tab, too. */
-const TABS = [
+export const TABS = [
   ['/$owner/$repository', 'Today'],
   ['/$owner/$repository/tests', 'Tests'],
   ['/$owner/$repository/pulls', 'Pull requests'],
