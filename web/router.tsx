@@ -12,6 +12,7 @@ import { BASE, onLostSession, Problem } from './api/client.ts';
 import { leaveForProvider, viewOf } from './api/lost-session.ts';
 import { sessionQuery } from './api/queries.ts';
 import { SignIn } from './pages/sign-in.tsx';
+import { readAhead } from './reads.ts';
 import { Frame, Signed } from './ui/frame.tsx';
 import { Failed, Loading, NothingHere } from './ui/states.tsx';
 
@@ -55,8 +56,10 @@ const signedRoute = createRoute({
   component: Signed,
   beforeLoad: async ({ context, location, matches }) => {
     loadScripts(matches.map(({ routeId }) => routeId));
+    readAhead(context.queryClient, matches);
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (session !== null) return;
+    forgetReads();
     if (leaveForProvider(viewOf(location.href))) await new Promise<never>(() => {});
     throw redirect({ to: '/sign-in', search: { to: location.href } });
   },
@@ -99,9 +102,7 @@ const repositoryRoute = createRoute({ getParentRoute: () => signedRoute, path: '
 const repositoryHomeRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/',
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: '/$owner/$repository/tests', params });
-  },
+  component: lazyRouteComponent(() => import('./pages/today.tsx'), 'Today'),
 });
 
 const SORTS = [
@@ -324,12 +325,16 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
+/** Whoever signs in next may be someone else. What was asked for without a session gets no answer. */
+function forgetReads(): void {
+  queryClient.clear();
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+}
+
 onLostSession(() => {
   const { href, pathname } = router.state.location;
   if (pathname.endsWith('/sign-in') || leaveForProvider(viewOf(href))) return;
-  // Whoever signs in next may be someone else.
-  queryClient.clear();
-  queryClient.setQueryData(sessionQuery.queryKey, null);
+  forgetReads();
   void router.navigate({ to: '/sign-in', search: { to: href } });
 });
 

@@ -49,6 +49,18 @@ export function healthTransitions<Change extends { at: number; after: Health }>(
   return transitions;
 }
 
+/**
+ * What a transition means for people: a test became broken or flaky; it recovered, perhaps by chance; or it was fixed,
+ * because what always fails does not pass by chance.
+ */
+export const TURNS = ['turned_broken', 'turned_flaky', 'recovered', 'fixed'] as const;
+export type Turn = (typeof TURNS)[number];
+
+export function turnOf(before: Health, after: Health): Turn {
+  if (after === 'healthy') return before === 'broken' ? 'fixed' : 'recovered';
+  return after === 'broken' ? 'turned_broken' : 'turned_flaky';
+}
+
 interface State<Change> {
   health: Health;
   cause: Change | undefined;

@@ -34,6 +34,7 @@ import { readJsonBody } from './body.ts';
 import { BodyRoom } from './body-room.ts';
 import { Budget } from './budget.ts';
 import { requestIdOf } from './edge.ts';
+import { packedFor, recallPacked } from './packing.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
 import { forbidden, internalError, problemOf, problemResponse, serviceBusy, unprocessable } from './problems.ts';
 import { type RateLimit, rateLimitHeaders, tooManyRequests } from './rate-limit.ts';
@@ -272,7 +273,8 @@ function answererOf<P, Q extends QueryShape, B>(
     const prepared = operation.isCoalesced
       ? await flights.run(url.href, (signal) => run({ signal }), request.signal)
       : await run();
-    return respond(prepared, request, isConditional, requestId);
+    const packed = isConditional ? await packedFor(request, prepared) : undefined;
+    return respond(prepared, request, isConditional, requestId, packed);
   };
 
   const answerNoted: typeof answer = async (request, requestId, credential) => {
@@ -359,7 +361,11 @@ function recallerOf<P, Q extends QueryShape, B>(
       if (params.errors || query.errors) return undefined;
       if (credential.decide(repositoryOf(params.value), access) !== 'granted') return undefined;
       const reply = operation.recall?.({ params: params.value, query: query.value });
-      return reply && respond(prepare(operation, reply), request, true, requestId);
+      if (!reply) return undefined;
+      const prepared = prepare(operation, reply);
+      const packed = recallPacked(request, prepared);
+      // It is packed once, by the request that finds it as it is.
+      return packed === 'unknown' ? undefined : respond(prepared, request, true, requestId, packed);
     } catch (error) {
       return problemFor(error, http.log, requestId);
     }

@@ -1,5 +1,6 @@
 /** A text that is made seldom and sent often: its bytes are packed once, for those that take gzip. */
 import { gzipSync } from 'node:zlib';
+import { takesGzip } from './packing.ts';
 
 export class PackedText {
   #plain: Blob | undefined;
@@ -20,9 +21,3 @@ export class PackedText {
     return new Response(this.#packed, { headers: { ...headers, 'content-encoding': 'gzip' } });
   }
 }
-
-const takesGzip = ({ headers }: Request): boolean =>
-  (headers.get('accept-encoding') ?? '').split(',').some((one) => {
-    const [coding = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase());
-    return coding === 'gzip' && !parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter));
-  });

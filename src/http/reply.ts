@@ -68,8 +68,17 @@ export function prepare(
   return { status, body: text, etag, headers: reply.headers ?? {} };
 }
 
-/** @param isConditional whether the request may be answered with 304 */
-export function respond(prepared: Prepared, request: Request, isConditional: boolean, requestId: string): Response {
+/**
+ * @param isConditional whether the request may be answered with 304
+ * @param packed the body for a client that takes gzip; absent: it is sent as it is
+ */
+export function respond(
+  prepared: Prepared,
+  request: Request,
+  isConditional: boolean,
+  requestId: string,
+  packed?: Blob,
+): Response {
   if ('response' in prepared) {
     const { headers } = prepared.response;
     headers.set('x-request-id', requestId);
@@ -79,13 +88,17 @@ export function respond(prepared: Prepared, request: Request, isConditional: boo
   const { status, body, etag } = prepared;
   const headers: Record<string, string> = { ...DATA_HEADERS, ...prepared.headers, 'x-request-id': requestId };
   if (isConditional && etag !== undefined) {
-    headers.etag = etag;
+    const known = knownTag(request, etag);
+    // Another form of the same answer has another tag.
+    headers.etag = known ?? (packed ? packedTag(etag) : etag);
     // Clients may keep the answer, but must ask whether it still holds.
     headers['cache-control'] = 'private, no-cache';
-    if (isNotModified(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers });
+    headers.vary = 'accept-encoding';
+    if (known !== undefined) return new Response(null, { status: 304, headers });
   }
   if (body !== undefined) headers['content-type'] = 'application/json';
-  return new Response(body ?? null, { status, headers });
+  if (packed) headers['content-encoding'] = 'gzip';
+  return new Response(packed ?? body ?? null, { status, headers });
 }
 
 /** The answer to HEAD: that of GET without its body. */
@@ -98,9 +111,17 @@ export async function withoutBody(response: Response): Promise<Response> {
 /** A strong entity tag of a body. */
 const etagOf = (body: string): string => `"${Bun.hash(body).toString(36)}"`;
 
-/** Whether `If-None-Match` names the tag; compared weakly, as RFC 9110 requires. */
-function isNotModified(ifNoneMatch: string | null, etag: string): boolean {
-  if (ifNoneMatch === null) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+const packedTag = (etag: string): string => etag.replace(/"$/, '-gzip"');
+
+/** Whether the client has the answer already, in either form: then none is packed. */
+export const isKnown = (prepared: Prepared, request: Request): boolean =>
+  'etag' in prepared && prepared.etag !== undefined && knownTag(request, prepared.etag) !== undefined;
+
+/** The tag of either form that `If-None-Match` names; compared weakly, as RFC 9110 requires. */
+function knownTag({ headers }: Request, etag: string): string | undefined {
+  const ifNoneMatch = headers.get('if-none-match');
+  if (ifNoneMatch === null) return undefined;
+  if (ifNoneMatch.trim() === '*') return etag;
+  const named = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return [etag, packedTag(etag)].find((tag) => named.includes(tag));
 }

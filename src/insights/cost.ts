@@ -19,7 +19,7 @@ import { readTests } from '../postgres/tests.ts';
 import * as common from './common.ts';
 import { mostFirst, rowsBeyond } from './pages-in-memory.ts';
 import type { RedRunLedgers } from './red-run-ledger.ts';
-import { EMPTY_LEDGER, ledgerWindow } from './red-runs.ts';
+import { EMPTY_LEDGER, ledgerWindow } from './red-runs-by-day.ts';
 import { LONG_WINDOW_DAYS, longWindowParameters } from './window.ts';
 
 /** What costs are shared out among. */

@@ -1,136 +1,144 @@
-/** The red runs of a repository by day: why they were red, and the time that was lost. */
+/** The red runs of the default branch: which tests turned each red, and who can do something about it. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { totalCost } from '../domain/cost.ts';
+import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { formatMoment } from '../domain/moment.ts';
-import type { RedReason } from '../domain/red-run-reason.ts';
-import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { branchesParameter } from '../http/parameters.ts';
+import { integerParameter } from '../http/parameters.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { mergedAs } from '../postgres/pull-requests.ts';
+import type { Repository } from '../postgres/repositories.ts';
+import { TtlCache } from '../ttl-cache.ts';
+import type { Commits } from './commits.ts';
 import * as common from './common.ts';
-import type { RedRunLedger, RedRunLedgers, RunDay } from './red-run-ledger.ts';
-import { LONG_WINDOW_DAYS, longWindow, longWindowParameters } from './window.ts';
+import type { FailureEvidence } from './failure-evidence.ts';
+import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
+import { pullSchema, pullSummary } from './pull-summary.ts';
+import { runIdOf } from './run-id.ts';
+import { ID_EXAMPLE, type RunRow } from './run-json.ts';
+import type { RunLists } from './run-lists.ts';
 
-const count = (description: string, example: number) => z.int().meta({ description, example });
-const minutes = (description: string, example: number) => z.number().meta({ description, example });
+const HOURS_DEFAULT = 24;
+const HOURS_MAX = 7 * 24;
+/** Runs of the default branch that are looked at, and of these the red ones that are shown: the newest. */
+const RUNS_MAX = 1_000;
+const SHOWN_MAX = 20;
+const TESTS_SHOWN = 5;
+/** Of all readers of a repository. */
+const KEPT_MS = 15_000;
+const KEPT_MAX = 500;
 
-const figures = {
-  runs: count('Runs: each attempt of each leg once', 240),
-  red_runs: count('Those in which a test failed', 18),
-  by_reason: z.object({
-    infrastructure: count('Troubled runs: so much failed that it explains its failures', 3),
-    change: count('A test failed that was healthy on the default branch, and never passed on the commit', 6),
-    broken: count('What failed was unhealthy or passed on the commit, too, and a test was broken', 4),
-    flaky: count('What failed was flaky, or passed on the commit, too', 5),
+const failedTestSchema = z.object({
+  test_id: common.testIdOut,
+  test_name: common.testNameOut,
+  verdict: z.enum(COMMIT_VERDICTS).meta({ example: 'new' }),
+  owner: z.string().nullable().meta({
+    description: 'Who will repair it, by the quarantine that covers the failure',
+    example: 'team-checkout',
   }),
-  outside: count('Green runs that ran again although no test of their attempt had failed', 1),
-  rerun_minutes: minutes('Of CI in attempts that followed red or such green ones', 96.5),
-  waiting_minutes: minutes('In which authors waited for a green run after a red one', 310),
-  minutes_lost: minutes('Both together', 406.5),
-};
-const response = z.object({
-  start: common.dateTimeOut,
-  end: common.dateTimeOut,
-  total: z.object({
-    ...figures,
-    pull_requests: count('Pull requests with a red run', 9),
-    queue_departures: z.object({
-      innocent: count('By failures that were not those of its change', 2),
-      own: count('By a failure of its change', 1),
-      unknown: count('No red run says why', 0),
+});
+const redRunSchema = z
+  .object({
+    id: z.string().meta({ description: 'Names the run in addresses', example: ID_EXAMPLE }),
+    pipeline_name: common.pipelineNameOut,
+    commit_sha: z.string().nullable().meta({ example: '1111111111111111111111111111111111111111' }),
+    started_at: common.dateTimeOut.meta({ description: 'When the first of its executions finished' }),
+    pull_request: pullSchema.nullable().meta({
+      description: 'The one that was merged as its commit, with its author; null if the host did not say',
     }),
+    failed_tests: z.int().meta({ description: 'Tests that failed in it', example: 1 }),
+    tests: z.array(failedTestSchema).meta({
+      description: `The first ${TESTS_SHOWN} of them; what needs attention comes first`,
+    }),
+  })
+  .meta({ id: 'RedRun' });
+const response = z.object({
+  runs_count: z.int().meta({ description: 'Runs of the default branch in the window', example: 41 }),
+  red_runs_count: z.int().meta({ description: 'Of these, with a failed test', example: 1 }),
+  is_complete: z.boolean().meta({
+    description: `False if there were more than ${RUNS_MAX} runs: then the newest are counted`,
+    example: true,
   }),
-  days: z
-    .array(z.object({ start: common.dateTimeOut, ...figures }))
-    .meta({ description: 'UTC days of the window, the oldest first; a run counts on the day on which it began' }),
+  red_runs: z.array(redRunSchema).meta({ description: `The newest ${SHOWN_MAX} of the red ones` }),
 });
 export type RedRuns = z.output<typeof response>;
 
-export function mountRedRuns(
-  app: AnyElysia,
-  http: Http,
-  deps: common.InsightsDeps & { redRunLedgers: RedRunLedgers },
-): void {
+type RedRunDeps = common.InsightsDeps & { commits: Commits; evidence: FailureEvidence; runLists: RunLists };
+
+export function mountRedRuns(app: AnyElysia, http: Http, deps: RedRunDeps): void {
+  const kept = new TtlCache<z.input<typeof response>>(KEPT_MS, KEPT_MAX);
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/red-runs', {
-    operationId: 'getRedRuns',
+    operationId: 'listRedRuns',
     tag: common.TAG,
-    summary: 'Count red runs by day and reason',
-    description: `Why the runs of a repository were red, day by day, and the time that was lost. Each red run has one reason. The window is at most ${LONG_WINDOW_DAYS} days; up to a minute old.`,
+    summary: 'List the red runs of the default branch',
+    description:
+      'What broke the default branch in the last hours: its runs in which tests failed, newest first, each with the tests that turned it red, the pull request that was merged as its commit, and who repairs what is quarantined. As of the last 15 seconds.',
     access: 'read',
     params: common.shortPath,
     query: {
-      branch: branchesParameter({ description: 'Only runs of these branches.', example: ['main'] }),
-      ...longWindowParameters(),
+      hours: integerParameter(1, HOURS_MAX, {
+        description: 'Runs that began within as many hours.',
+        default: HOURS_DEFAULT,
+        example: HOURS_DEFAULT,
+      }),
     },
-    responses: { 200: { description: 'The days.', schema: response } },
+    responses: { 200: { description: 'The red runs.', schema: response } },
     isCoalesced: true,
-    handle: async ({ params: path, query }) => {
-      const window = ledgerWindow(query, deps.clock.now());
-      const repository = await deps.repositories.find(path.owner, path.repository);
-      const ledger = repository
-        ? await deps.redRunLedgers.of(repository, { ...window, branches: query.branch })
-        : EMPTY_LEDGER;
-      return { body: toJson(ledger, window) };
+    handle: async ({ params: { owner, repository: name }, query: { hours = HOURS_DEFAULT } }) => {
+      const repository = await deps.repositories.find(owner, name);
+      if (!repository?.defaultBranch)
+        return { body: { runs_count: 0, red_runs_count: 0, is_complete: true, red_runs: [] } };
+      const body = await kept.get(`${repository.id} ${hours}`, () => readRedRuns(deps, repository, hours));
+      return { body };
     },
   });
 }
 
-/** Ends with a minute unless it is said, so that pages that ask at the same time share what is read. */
-export function ledgerWindow(
-  query: { start: number | undefined; end: number | undefined },
-  now: number,
-): { start: number; end: number } {
-  const end = query.end ?? Math.ceil((now + 1) / MINUTE_MS) * MINUTE_MS;
-  return longWindow({ start: query.start, end }, now);
-}
-
-export const EMPTY_LEDGER: RedRunLedger = {
-  runs: [],
-  days: new Map(),
-  left: { innocent: 0, own: 0, unknown: 0 },
-};
-
-const NO_RUNS: RunDay = { runs: 0, outside: 0, outsideMs: 0 };
-
-type Figures = Omit<z.input<typeof response>['days'][number], 'start'>;
-
-function figuresOf(red: RedRunLedger['runs'], days: readonly RunDay[]): Figures {
-  const { rerunMs, waitMs } = totalCost(red);
-  const sum = (of: (day: RunDay) => number): number => days.reduce((total, day) => total + of(day), 0);
-  const outsideMs = sum((day) => day.outsideMs);
-  const ofReason = (reason: RedReason): number => red.filter((run) => run.reason === reason).length;
+async function readRedRuns(deps: RedRunDeps, repository: Repository, hours: number) {
+  const end = deps.clock.now() + 1;
+  const runs = await deps.runLists.page(repository, {
+    ...{ perPage: RUNS_MAX, direction: 'next' as const, key: null },
+    window: { start: end - hours * HOUR_MS, end },
+    filters: { branches: [repository.defaultBranch ?? ''], commits: [], pipelines: [], axes: [] },
+  });
+  const counted = runs.slice(0, RUNS_MAX).filter(({ is_on_default: isOnDefault }) => isOnDefault);
+  const red = counted.filter(({ run_failed: failed }) => failed > 0);
+  const shown = red.slice(0, SHOWN_MAX);
+  const commits = [...new Set(shown.map(({ commit_sha: commit }) => commit))].filter((commit) => commit !== '');
+  const [pulls, ...failures] = await Promise.all([
+    onPostgres(() => mergedAs(deps.db, repository.id, commits)),
+    ...shown.map((run) => failuresOf(deps, repository, run)),
+  ]);
   return {
-    runs: sum((day) => day.runs),
-    red_runs: red.length,
-    by_reason: {
-      infrastructure: ofReason('infrastructure'),
-      change: ofReason('change'),
-      broken: ofReason('broken'),
-      flaky: ofReason('flaky'),
-    },
-    outside: sum((day) => day.outside),
-    rerun_minutes: (rerunMs + outsideMs) / MINUTE_MS,
-    waiting_minutes: waitMs / MINUTE_MS,
-    minutes_lost: (rerunMs + outsideMs + waitMs) / MINUTE_MS,
+    runs_count: counted.length,
+    red_runs_count: red.length,
+    is_complete: runs.length <= RUNS_MAX,
+    red_runs: shown.map((run, i): z.input<typeof redRunSchema> => {
+      const pull = pulls.get(run.commit_sha);
+      const failed = failures[i] ?? [];
+      return {
+        id: runIdOf({ pipelineName: run.pipeline_name, runId: run.run_id, commit: run.commit_sha }),
+        pipeline_name: run.pipeline_name,
+        commit_sha: run.commit_sha || null,
+        started_at: formatMoment(run.started_ms),
+        pull_request: pull ? pullSummary(pull) : null,
+        failed_tests: failed.length,
+        tests: failed.slice(0, TESTS_SHOWN).map((one) => ({
+          test_id: one.testId,
+          test_name: one.testName,
+          verdict: one.verdict,
+          owner: one.quarantine?.owner ?? null,
+        })),
+      };
+    }),
   };
 }
 
-function toJson(ledger: RedRunLedger, { start, end }: { start: number; end: number }): z.input<typeof response> {
-  const first = Math.floor(start / DAY_MS);
-  const last = Math.ceil(end / DAY_MS);
-  const counted = ledger.runs.filter(({ isCounted }) => isCounted);
-  const byDay = Map.groupBy(counted, ({ startedAt }) => Math.floor(startedAt / DAY_MS));
-  return {
-    start: formatMoment(start),
-    end: formatMoment(end),
-    total: {
-      ...figuresOf(counted, [...ledger.days.values()]),
-      pull_requests: totalCost(counted).pullRequests.size,
-      queue_departures: ledger.left,
-    },
-    days: Array.from({ length: last - first }, (_, i) => first + i).map((day) => ({
-      start: formatMoment(day * DAY_MS),
-      ...figuresOf(byDay.get(day) ?? [], [ledger.days.get(day) ?? NO_RUNS]),
-    })),
-  };
+async function failuresOf(deps: RedRunDeps, repository: Repository, run: RunRow): Promise<CommitFailure[]> {
+  const { commit_sha: commit, run_id: runId, pipeline_name: pipeline } = run;
+  const all = { jobs: [], branches: [], runAttempt: undefined, axes: {} };
+  const only = { ...all, commit, pipelines: [pipeline], runIds: [runId] };
+  const { failures } = await readCommitFailures(deps, repository, only);
+  return failures.sort((one, other) => COMMIT_VERDICTS.indexOf(one.verdict) - COMMIT_VERDICTS.indexOf(other.verdict));
 }

@@ -48,6 +48,8 @@ const response = z
   })
   .meta({ id: 'RepositoryStatistics' });
 
+export type RepositoryStatistics = z.output<typeof response>;
+
 const EXAMPLE = {
   stat: 'flaky_tests',
   value: 3,

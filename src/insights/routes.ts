@@ -32,8 +32,10 @@ import { mountQuarantineEffects } from './quarantine-effects.ts';
 import { mountRecovery } from './recovery.ts';
 import { RedRunLedgers } from './red-run-ledger.ts';
 import { mountRedRuns } from './red-runs.ts';
+import { mountRedRunsByDay } from './red-runs-by-day.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
+import { mountRepositoryTransitions } from './repository-transitions.ts';
 import { mountRun } from './run.ts';
 import { RunLists } from './run-lists.ts';
 import { mountRuns } from './runs.ts';
@@ -61,13 +63,15 @@ const MOUNTED = [
   mountCauses,
   mountCause,
   mountHealthTransitions,
+  mountRepositoryTransitions,
+  mountRedRuns,
   mountRuns,
   mountRun,
   mountPulls,
   mountPullRequest,
   mountQuarantineEffects,
   mountLanes,
-  mountRedRuns,
+  mountRedRunsByDay,
   mountCost,
   mountDurations,
   mountFlakyDetectionContext,

@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { ALL_LEGS, legKey } from '../domain/test-identity.ts';
+import type { Window } from '../domain/window.ts';
 import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import type { PullRequest } from './pull-requests.ts';
@@ -16,6 +17,8 @@ interface ShownChange {
   after: Health;
   /** Exception type of the first failure of the episode. */
   exceptionType: string | null;
+  /** The commit of that failure; null if it is not known, and on recovery. */
+  commit: string | null;
   /** The one that ran that failure, or was merged as its commit. */
   pull: ShownPull | null;
 }
@@ -45,6 +48,7 @@ const row = z.object({
         z.number(),
         z.enum(HEALTHS),
         z.string().nullable(),
+        z.string(),
         z.tuple([z.number(), z.number(), z.string(), z.number().nullable(), z.string().nullable()]).nullable(),
       ]),
     )
@@ -81,10 +85,11 @@ function historyOf({ first_ms: firstAt, identities: places, changes }: Omit<Row,
   };
 }
 
-function changeOf([, , , at, after, exceptionType, pull]: NonNullable<Row['changes']>[number]): ShownChange {
-  if (!pull) return { at, after, exceptionType, pull };
+function changeOf([, , , at, after, exceptionType, began, pull]: NonNullable<Row['changes']>[number]): ShownChange {
+  const commit = began || null;
+  if (!pull) return { at, after, exceptionType, commit, pull };
   const [id, number, title, authorId, authorLogin] = pull;
-  return { at, after, exceptionType, pull: { id, number, title, authorId, authorLogin } };
+  return { at, after, exceptionType, commit, pull: { id, number, title, authorId, authorLogin } };
 }
 
 const shownPull = sql`json_build_array(pulls.id, pulls.number, pulls.title, pulls.author_id, pulls.author_login)`;
@@ -108,7 +113,7 @@ export const historiesStatement = (repositoryId: string, testIds: readonly strin
         and places.axes <> ${ALL_LEGS}
     ) as identities,
     (
-      select json_agg(json_build_array(pipeline_name, job_name, axes, at_ms, after, exception_type,
+      select json_agg(json_build_array(pipeline_name, job_name, axes, at_ms, after, exception_type, began_commit,
           case
             when changes.pull_request is not null then (
               select ${shownPull} from ${pullRequests} as pulls
@@ -125,3 +130,27 @@ export const historiesStatement = (repositoryId: string, testIds: readonly strin
       where changes.repository_id = tests.repository_id and changes.test_id = tests.test_id
     ) as changes
   from ${tests} where tests.repository_id = ${repositoryId} and tests.test_id = any(${plainColumn(testIds)}::uuid[])`;
+
+/** A test whose health changed within a window. */
+const changedRow = z.object({ test_id: z.string(), name: z.string() });
+export type ChangedTest = z.infer<typeof changedRow>;
+
+/** The tests with an identity that changed within a window, those that changed last first. A range of an index. */
+export async function readChangedTests(
+  db: Executor,
+  repositoryId: string,
+  { start, end }: Window,
+  testsMax: number,
+): Promise<ChangedTest[]> {
+  const { rows } = await db.execute(changedTestsStatement(repositoryId, { start, end }, testsMax));
+  return rows.map((found) => changedRow.parse(found));
+}
+
+export const changedTestsStatement = (repositoryId: string, { start, end }: Window, testsMax: number): SQL => sql`
+  select changed.test_id, tests.name
+  from (
+    select test_id, max(at_ms) as last_ms from ${healthChanges}
+    where repository_id = ${repositoryId} and at_ms >= ${start} and at_ms < ${end}
+    group by test_id order by last_ms desc, test_id limit ${testsMax}
+  ) as changed
+  join ${tests} on tests.repository_id = ${repositoryId} and tests.test_id = changed.test_id`;

@@ -36,6 +36,21 @@ export async function pullRequestsOf(
   return new Map(rows.map((row) => [row.number, row]));
 }
 
+/** The pull requests that were merged as some commits, by commit; of several the newest. */
+export async function mergedAs(
+  db: Database,
+  repositoryId: string,
+  commits: readonly string[],
+): Promise<Map<string, PullRequest>> {
+  if (commits.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(pullRequests)
+    .where(and(eq(pullRequests.repositoryId, repositoryId), inArray(pullRequests.mergeCommit, [...commits])))
+    .orderBy(pullRequests.number);
+  return new Map(rows.flatMap((row) => (row.mergeCommit === null ? [] : [[row.mergeCommit, row] as const])));
+}
+
 /** The accounts of the authors of some pull requests, by number; nothing of those that no webhook has named. */
 export async function authorsOf(
   db: Database,

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('a repository without results of its default branch
       expect(await step('The gate runs').textContent()).toContain('not yet');
       await keepPicture(page, 'first-report-arrived');
       await another.ingest(another.run([{ name: 'the first test', at: at(1) }]));
-      await page.getByRole('link', { name: 'the first test' }).waitFor();
+      await page.getByRole('region', { name: 'What broke the default branch' }).waitFor();
       await open(`/${owner}/${name}/setup`);
       await step('The default branch reports').filter({ hasText: ': done' }).waitFor();
     });

@@ -12,16 +12,13 @@ import { PAGES } from '../support/pages.ts';
 const insights = setUpInsights(ingestHistory);
 const pages = setUpPages(insights);
 
-/** These lead to another page. */
-const REDIRECTS = ['/$owner/$repository'];
-
 describe.skipIf(!hasBrowser)('the web application', () => {
   test('has a row among the pages that are tested for each of its routes', async () => {
     await pages.on({}, async ({ page, open }) => {
       await open('');
       const routes = await page.evaluate<string[]>('Object.keys(__TSR_ROUTER__.routesByPath)');
       const rows = new Set(PAGES.flatMap(({ route = [] }) => route));
-      expect(routes.filter((route) => !REDIRECTS.includes(route)).sort()).toEqual([...rows].sort());
+      expect(routes.sort()).toEqual([...rows].sort());
     });
   });
 

@@ -24,9 +24,9 @@ interface Failures {
   per_page: number;
   runs: number;
   total: number;
+  summary?: string | null;
   fewer_tests?: unknown[];
   verdicts: Record<string, number>;
-  summary: string | null;
   failures: Failure[];
 }
 

@@ -44,7 +44,8 @@ interface RedRuns {
 const insights = setUpInsights(ingestCostlyWeek);
 const window = `start=${iso(WEEK.start)}&end=${iso(WEEK.end)}`;
 const costs = (query = '') => insights.app.get<Costs>(`${insights.fixture.base}/cost?${window}&${query}`);
-const redRuns = (query = '') => insights.app.get<RedRuns>(`${insights.fixture.base}/red-runs?${window}&${query}`);
+const redRuns = (query = '') =>
+  insights.app.get<RedRuns>(`${insights.fixture.base}/red-runs/by-day?${window}&${query}`);
 
 /** The rows of the table below a heading of docs/cost.md. */
 function tableOf(heading: string): string[][] {
@@ -151,9 +152,9 @@ describe('the week of docs/cost.md', () => {
 
   test('is empty for a repository without runs, and a window that is too long is refused', async () => {
     expect((await insights.app.get<Costs>('/v1/ci/no/repositories/such/cost')).tests).toEqual([]);
-    expect((await insights.app.get<RedRuns>('/v1/ci/no/repositories/such/red-runs')).total.red_runs).toBe(0);
+    expect((await insights.app.get<RedRuns>('/v1/ci/no/repositories/such/red-runs/by-day')).total.red_runs).toBe(0);
     const long = 'start=2026-01-01T00:00:00Z&end=2026-08-01T00:00:00Z';
-    for (const list of ['cost', 'red-runs'])
+    for (const list of ['cost', 'red-runs/by-day'])
       expect((await insights.app.request(`${insights.fixture.base}/${list}?${long}`)).status).toBe(422);
   });
 });

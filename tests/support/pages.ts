@@ -124,6 +124,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'today',
+    route: '/$owner/$repository',
+    address: repository,
+    content: region('What broke the default branch'),
+    empty: text('Waiting for the first report'),
+    hasReads: true,
+  },
+  {
     name: 'tests',
     route: '/$owner/$repository/tests',
     address: (places) => `${repository(places)}/tests`,

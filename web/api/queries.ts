@@ -21,7 +21,10 @@ import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
 import type { RedRuns } from '../../src/insights/red-runs.ts';
+import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { RepositoryStatistics } from '../../src/insights/repository-stats.ts';
+import type { RepositoryTransitions } from '../../src/insights/repository-transitions.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
 import type { RunList } from '../../src/insights/runs.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
@@ -104,6 +107,37 @@ export const ownersQuery = (path: RepositoryPath) =>
     queryFn: ({ pageParam: cursor, signal }) =>
       ask<OwnerList>('GET', `${insights(path)}/owners`, { query: { cursor, per_page: PAGE_ROWS }, signal }),
     getNextPageParam: ({ next }) => next,
+  });
+
+/** Those that the home of a repository shows, in its order. */
+export const TODAY_STATS = [
+  'total_tests',
+  'failed_executions',
+  'flaky_tests',
+  'broken_tests',
+] as const satisfies readonly RepositoryStatistics['stat'][];
+
+export const repositoryStatQuery = (path: RepositoryPath, stat: RepositoryStatistics['stat']) =>
+  queryOptions({
+    queryKey: ['repository stat', path, stat],
+    queryFn: ({ signal }) => get<RepositoryStatistics>(`${insights(path)}${pathOf`/tests/stats/${stat}`}`, {}, signal),
+    staleTime: 30_000,
+  });
+
+/** Tests whose health changed in the last seven days. */
+export const turnsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['turns', path],
+    queryFn: ({ signal }) =>
+      get<RepositoryTransitions>(`${insights(path)}/health-transitions`, { per_page: PAGE_ROWS }, signal),
+    staleTime: 30_000,
+  });
+
+export const redRunsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['red runs', path],
+    queryFn: ({ signal }) => get<RedRuns>(`${insights(path)}/red-runs`, {}, signal),
+    staleTime: 30_000,
   });
 
 export const detailsQuery = (path: TestPath) =>
@@ -205,6 +239,13 @@ export const commitQuery = (path: RepositoryPath, commit: string, only: Query = 
   });
 
 export type Stat = TestStatistic['stat'];
+/** Those that the page of a test shows. */
+export const TEST_STATS = [
+  'success_count',
+  'failure_count',
+  'flaky_count',
+  'mean_duration',
+] as const satisfies readonly Stat[];
 export interface TimeWindow {
   start: string;
   end: string;
@@ -260,10 +301,10 @@ export const lanesQuery = (path: RepositoryPath, query: Query) =>
     placeholderData: (before) => before,
   });
 
-export const redRunsQuery = (path: RepositoryPath, query: Query) =>
+export const redRunsByDayQuery = (path: RepositoryPath, query: Query) =>
   queryOptions({
-    queryKey: ['red runs', path, query],
-    queryFn: ({ signal }) => get<RedRuns>(`${insights(path)}/red-runs`, query, signal),
+    queryKey: ['red runs by day', path, query],
+    queryFn: ({ signal }) => get<RedRunsByDay>(`${insights(path)}/red-runs/by-day`, query, signal),
     staleTime: 60_000,
     placeholderData: (before) => before,
   });

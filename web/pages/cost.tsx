@@ -2,8 +2,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { CostByTest } from '../../src/insights/cost.ts';
-import type { RedRuns } from '../../src/insights/red-runs.ts';
-import { costQuery, type RepositoryPath, redRunsQuery } from '../api/queries.ts';
+import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
+import { costQuery, type RepositoryPath, redRunsByDayQuery } from '../api/queries.ts';
 import { Bars } from '../ui/bars.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
@@ -19,7 +19,7 @@ import { WindowBar } from './window-bar.tsx';
 const route = getRouteApi('/signed/$owner/$repository/cost');
 type TestCost = CostByTest['tests'][number];
 type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
-type Reason = keyof RedRuns['total']['by_reason'];
+type Reason = keyof RedRunsByDay['total']['by_reason'];
 
 const REASONS: readonly (readonly [Reason, string, string])[] = [
   ['flaky', 'a flaky test', 'text-flaky'],
@@ -33,7 +33,7 @@ export function CostPage() {
   const { days = '30', sort = 'red_runs', reason } = route.useSearch();
   const navigate = route.useNavigate();
   const window = useDaysUpToNow(days);
-  const red = useQuery(redRunsQuery(path, { ...window }));
+  const red = useQuery(redRunsByDayQuery(path, { ...window }));
   const costs = useInfiniteQuery(costQuery(path, { ...window, sort, reason }));
   useTitle(`Cost of ${path.owner}/${path.repository}`);
   const change = (changes: Partial<ReturnType<typeof route.useSearch>>) =>
@@ -91,7 +91,7 @@ export function CostPage() {
   );
 }
 
-function RedRunsByReason({ red: { total, days } }: { red: RedRuns }) {
+function RedRunsByReason({ red: { total, days } }: { red: RedRunsByDay }) {
   const { innocent, own, unknown } = total.queue_departures;
   const left = innocent + own + unknown;
   return (

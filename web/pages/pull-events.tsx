@@ -1,32 +1,26 @@
 /** The newest events of a pull request, with the way to all of them. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { logQuery, type RepositoryPath } from '../api/queries.ts';
+import type { RepositoryPath } from '../api/queries.ts';
+import { PULL_EVENTS_DAYS, pullEventsQuery } from '../api/views.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
-const DAY_MS = 86_400_000;
-const DAYS = '90';
 const SHOWN = 20;
 
 export function PullEvents({ path, number }: { path: RepositoryPath; number: number }) {
-  const since = useMemo(() => new Date(Date.now() - Number(DAYS) * DAY_MS).toISOString(), []);
-  const found = useInfiniteQuery({
-    ...logQuery(path, { pull_request: number, received_from: since }),
-    refetchInterval: 15_000,
-  });
+  const found = useInfiniteQuery({ ...pullEventsQuery(path, number, Date.now()), refetchInterval: 15_000 });
   const events = found.data?.pages.flatMap(({ body }) => body.events) ?? [];
   return (
     <section aria-label="Events" className="card min-w-0">
       <div className="flex flex-wrap items-baseline gap-x-3 border-b border-line px-4 py-2">
         <h2 className="font-semibold">
-          Events <span className="font-normal text-soft">of the last {DAYS} days</span>
+          Events <span className="font-normal text-soft">of the last {PULL_EVENTS_DAYS} days</span>
         </h2>
         <Link
           to="/$owner/$repository/events"
           params={path}
-          search={{ pull: String(number), days: DAYS }}
+          search={{ pull: String(number), days: PULL_EVENTS_DAYS }}
           className="ml-auto"
         >
           In the event log

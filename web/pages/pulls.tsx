@@ -27,7 +27,7 @@ export function Pulls() {
   const navigate = route.useNavigate();
   useTitle(`Pull requests of ${path.owner}/${path.repository}`);
   const found = useInfiniteQuery({
-    ...pullsQuery(path, search),
+    ...pullsQuery(path, { q: search.q, author: search.author, state: search.state }),
     refetchInterval: 15_000,
     placeholderData: (before) => before,
   });

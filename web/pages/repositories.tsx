@@ -96,7 +96,7 @@ function Cells({ one }: { one: Repository }) {
     <>
       <div role="cell" className="min-w-0">
         <Link
-          to="/$owner/$repository/tests"
+          to="/$owner/$repository"
           params={{ owner: one.owner, repository: one.repository }}
           className="block truncate font-medium text-ink"
         >
@@ -175,7 +175,7 @@ function OpenRepository() {
         onChange={(event) => setName(event.target.value)}
       />
       <Link
-        to="/$owner/$repository/tests"
+        to="/$owner/$repository"
         params={{ owner, repository }}
         disabled={!isComplete}
         className="button aria-disabled:opacity-60"

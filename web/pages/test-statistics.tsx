@@ -2,14 +2,12 @@
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TestStatistic } from '../../src/insights/stats.ts';
-import { type Stat, statQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import { statQuery, TEST_STATS, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Chart, type ChartData } from '../ui/chart.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { UTC_HINT } from '../ui/utc.ts';
-
-const STATS = ['success_count', 'failure_count', 'flaky_count', 'mean_duration'] as const satisfies readonly Stat[];
 
 interface StatisticsProps {
   path: TestPath;
@@ -18,7 +16,7 @@ interface StatisticsProps {
 }
 
 export function Statistics({ path, window, onWindow }: StatisticsProps) {
-  const found = useQueries({ queries: STATS.map((stat) => statQuery(path, stat, window)) });
+  const found = useQueries({ queries: TEST_STATS.map((stat) => statQuery(path, stat, window)) });
   const error = found.find((one) => one.error)?.error;
   const [passed, failed, flaky, duration] = found.map(({ data }) => data);
   const chart = useMemo(

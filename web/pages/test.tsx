@@ -1,8 +1,10 @@
 /** One test: what it is, how it has been, how it fails, and whether it is quarantined. */
-import { useQuery } from '@tanstack/react-query';
+import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
+import type { TestSearchAnswer } from '../../src/insights/search.ts';
+import type { Answer } from '../api/client.ts';
 import {
   axesQuery,
   detailsQuery,
@@ -11,13 +13,13 @@ import {
   type TestPath,
   type TimeWindow,
 } from '../api/queries.ts';
+import { TEST_DAYS, testWindow } from '../api/views.ts';
 import { Commit } from '../ui/commit.tsx';
 import { HealthBadge } from '../ui/health.tsx';
 import { Pull } from '../ui/pull.tsx';
-import { NotYet } from '../ui/states.tsx';
+import { Loading, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
-import { daysUpTo } from '../ui/utc.ts';
 import { FailureGroups } from './test-failures.tsx';
 import { howSure, inWords } from './test-health.ts';
 import { Life } from './test-life.tsx';
@@ -29,9 +31,6 @@ import { WhereItFails } from './test-where.tsx';
 import { WindowBar } from './window-bar.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/tests/$testId');
-const HOUR_MS = 3_600_000;
-/** Length of the window, unless the address says otherwise. */
-const DAYS = '30';
 
 export function Test() {
   const path = route.useParams();
@@ -43,47 +42,68 @@ export function Test() {
     useQuery(axesQuery(path)),
     useQuery(segmentsQuery(path, window)),
   ].some(({ isPending }) => isPending);
-  useTitle(data?.test_name ?? 'Test');
+  const listed = useListedName(path);
+  useTitle(data?.test_name ?? listed ?? 'Test');
   if (data && !isWaiting) return <Known path={path} test={data} window={window} />;
-  return <NotYet title="Test" error={error} reset={() => void refetch()} />;
+  if (listed === undefined || error !== null) return <NotYet title="Test" error={error} reset={() => void refetch()} />;
+  return (
+    <>
+      <Name path={path}>{listed}</Name>
+      <Loading rows={10} />
+    </>
+  );
 }
 
+/** The name of the test, if a list has shown it already. */
+function useListedName({ testId }: TestPath): string | undefined {
+  const lists = useQueryClient().getQueriesData<InfiniteData<Answer<TestSearchAnswer>>>({ queryKey: ['search'] });
+  const tests = lists.flatMap(([, found]) => found?.pages.flatMap(({ body }) => body.tests) ?? []);
+  return tests.find((one) => one.test_id === testId)?.test_name;
+}
+
+/** @param aside beside the name */
+const Name = ({ path, aside, children }: { path: TestPath; aside?: ReactNode; children: string }) => (
+  <>
+    <Link to="/$owner/$repository/tests" params={path} className="text-xs">
+      ← Tests
+    </Link>
+    <div className="mt-1 flex flex-wrap items-start gap-3">
+      <h1 className="min-w-0 text-lg font-semibold break-words">{children}</h1>
+      {aside}
+    </div>
+  </>
+);
+
+/** Moves on with the hour. */
 function useChosenWindow(): TimeWindow {
-  const { days = DAYS, from, to } = route.useSearch();
-  // To the hour, so that the same view asks for the same window.
-  const hour = Math.ceil(Date.now() / HOUR_MS);
-  return useMemo(() => {
-    if (from !== undefined && to !== undefined) return { start: from, end: to };
-    if (days === '1') return isoWindow({ start: (hour - 24) * HOUR_MS, end: hour * HOUR_MS });
-    return isoWindow(daysUpTo(hour * HOUR_MS - 1, Number(days)));
-  }, [days, from, to, hour]);
+  const { days, from, to } = route.useSearch();
+  const { start, end } = testWindow({ days, from, to }, Date.now());
+  return useMemo(() => ({ start, end }), [start, end]);
 }
-
-const isoWindow = ({ start, end }: { start: number; end: number }): TimeWindow => ({
-  start: new Date(start).toISOString(),
-  end: new Date(end).toISOString(),
-});
 
 function Known({ path, test, window }: { path: TestPath; test: TestDetails; window: TimeWindow }) {
-  const { days = DAYS, from, failure } = route.useSearch();
+  const { days = TEST_DAYS, from, failure } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <div className="flex flex-col gap-5">
       <header>
-        <Link to="/$owner/$repository/tests" params={path} className="text-xs">
-          ← Tests
-        </Link>
-        <div className="mt-1 flex flex-wrap items-start gap-3">
-          <h1 className="min-w-0 text-lg font-semibold break-words">{test.test_name}</h1>
-          <span className="pt-1">
-            <HealthBadge health={test.health_status} isActive={test.is_active} />
-          </span>
-          {test.skipped_since !== null && (
-            <span className="pt-1 text-soft">
-              skipped since <Time at={test.skipped_since} />
-            </span>
-          )}
-        </div>
+        <Name
+          path={path}
+          aside={
+            <>
+              <span className="pt-1">
+                <HealthBadge health={test.health_status} isActive={test.is_active} />
+              </span>
+              {test.skipped_since !== null && (
+                <span className="pt-1 text-soft">
+                  skipped since <Time at={test.skipped_since} />
+                </span>
+              )}
+            </>
+          }
+        >
+          {test.test_name}
+        </Name>
         <p className="mt-1 text-soft">
           {inWords(test)} {howSure(test)}
         </p>

@@ -2,11 +2,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { searchQuery } from '../api/queries.ts';
+import { testsViewQuery } from '../api/views.ts';
 import { Choice } from '../ui/choice.tsx';
 import { axisFilterInWords } from '../ui/leg-words.ts';
 import { SearchField } from '../ui/search-field.tsx';
-import { patternOf } from '../ui/search-text.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FirstReport } from './first-report.tsx';
@@ -40,19 +39,9 @@ export function Tests() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(`Tests of ${path.owner}/${path.repository}`);
-  const { q = '', pipeline, job, axis, health, quarantined, ownedBy, unowned, sort = 'health_status' } = search;
+  const { q = '', pipeline, job, axis, health, quarantined, ownedBy, unowned } = search;
   const found = useInfiniteQuery({
-    ...searchQuery(path, {
-      test_name: q === '' ? undefined : patternOf(q),
-      pipeline_name: pipeline,
-      job_name: job,
-      axis,
-      health_status: health === 'calm' ? 'flaky' : health,
-      is_active: health === 'flaky' ? 'true' : health === 'calm' ? 'false' : undefined,
-      is_quarantined: quarantined,
-      owner: unowned ? '' : ownedBy,
-      sort,
-    }),
+    ...testsViewQuery(path, search),
     placeholderData: (before) => before,
     // Coming back to the page does not ask for everything again that was scrolled over.
     refetchOnWindowFocus: ({ state }) => (state.data?.pages.length ?? 0) <= 1,

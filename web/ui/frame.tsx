@@ -4,6 +4,7 @@ import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { BASE } from '../api/client.ts';
 import { sessionQuery, signOut } from '../api/queries.ts';
+import { Jump } from './jump.tsx';
 import { Tabs } from './tabs.tsx';
 
 export function Frame() {
@@ -38,16 +39,13 @@ export function Signed() {
                 <span aria-hidden="true" className="text-soft">
                   /
                 </span>
-                <Link
-                  to="/$owner/$repository/tests"
-                  params={{ owner, repository }}
-                  className="truncate font-medium text-ink"
-                >
+                <Link to="/$owner/$repository" params={{ owner, repository }} className="truncate font-medium text-ink">
                   {owner}/{repository}
                 </Link>
               </>
             )}
           </nav>
+          <Jump owner={owner} repository={repository} />
           <Person isInRepository={owner !== undefined} />
           {owner !== undefined && repository !== undefined && <Tabs owner={owner} repository={repository} />}
         </div>

@@ -3,7 +3,8 @@ import { Link, useLocation, useMatches } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
 /** In the order of the row. A page that belongs to a tab's address, such as a test's, marks the tab, too. */
-const TABS = [
+export const TABS = [
+  ['/$owner/$repository', 'Today'],
   ['/$owner/$repository/tests', 'Tests'],
   ['/$owner/$repository/pulls', 'Pull requests'],
   ['/$owner/$repository/runs', 'Runs'],
@@ -18,6 +19,9 @@ const TABS = [
   ['/$owner/$repository/setup', 'Set up'],
 ] as const;
 
+/** Every address begins with it. */
+const HOME = TABS[0][0];
+
 interface TabsProps {
   owner: string;
   repository: string;
@@ -31,7 +35,7 @@ export const Tabs = (params: TabsProps) => (
           <Link
             to={to}
             params={params}
-            activeOptions={{ includeSearch: false }}
+            activeOptions={{ includeSearch: false, exact: to === HOME }}
             className="block border-b-2 border-transparent px-2.5 py-2 whitespace-nowrap text-soft hover:text-ink hover:no-underline data-[status=active]:border-accent data-[status=active]:font-medium data-[status=active]:text-ink"
           >
             {label}
@@ -47,7 +51,7 @@ export const Tabs = (params: TabsProps) => (
 function Menu(params: TabsProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const { pathname } = useLocation();
-  const routes = useMatches({ select: (matches) => matches.map(({ fullPath }) => fullPath) });
+  const route = useMatches({ select: (matches) => matches.at(-1)?.fullPath.replace(/\/$/, '') ?? '' });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address is what it closes for
   useEffect(() => menu.current?.removeAttribute('open'), [pathname]);
   useEffect(() => {
@@ -59,7 +63,7 @@ function Menu(params: TabsProps) {
     document.addEventListener('keydown', close);
     return () => document.removeEventListener('keydown', close);
   }, []);
-  const [, open] = TABS.find(([to]) => routes.some((route) => route === to || route.startsWith(`${to}/`))) ?? [];
+  const [, open] = TABS.find(([to]) => route === to || (to !== HOME && route.startsWith(`${to}/`))) ?? [];
   return (
     <details ref={menu} className="lg:hidden">
       <summary className="flex cursor-pointer items-center gap-2 py-2 font-medium text-ink">
@@ -72,7 +76,7 @@ function Menu(params: TabsProps) {
             <Link
               to={to}
               params={params}
-              activeOptions={{ includeSearch: false }}
+              activeOptions={{ includeSearch: false, exact: to === HOME }}
               className="block rounded px-2 py-2 text-soft data-[status=active]:font-medium data-[status=active]:text-ink"
             >
               {label}

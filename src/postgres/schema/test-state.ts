@@ -246,6 +246,8 @@ export const healthChanges = schema.table(
         table.executionId,
       ],
     }),
+    // The tests of a repository whose health changed within a window. Changes are few, so the index costs little.
+    index('health_changes_at').on(table.repositoryId, table.atMs),
   ],
 );
 

@@ -1,0 +1,91 @@
+/** The jump box: by keyboard alone, and as a screen reader has it. */
+import { describe, expect, test } from 'bun:test';
+import { hasBrowser, PHONE, READERS, violationsOn } from '../support/browser.ts';
+import { setUpPages } from '../support/browser-setup.ts';
+import { at, beside, setUpInsights } from '../support/insights.ts';
+
+const COMMIT = '5e884898da28047151d0e56f8dc6292773603d0d';
+const NAME = 'Cart > sums <b>prices</b>';
+
+const insights = setUpInsights((fixture) =>
+  fixture.ingest(
+    fixture.run([{ name: NAME, at: at(3) }, ...beside(3)], { commit: 'on-main' }),
+    fixture.run([{ name: NAME, at: at(2) }], {
+      branch: 'feature/tax',
+      base_ref: 'main',
+      pull_request: 7,
+      commit: COMMIT,
+    }),
+  ),
+);
+const pages = setUpPages(insights);
+
+describe.skipIf(!hasBrowser)('the jump box', () => {
+  test.each(READERS)('leads to each kind of place by keyboard, for $locale', async (reader) => {
+    await pages.on(reader, async ({ page, open }) => {
+      await open(pages.base);
+      const jump = async (text: string, key = 'Control+k') => {
+        await page.keyboard.press(key);
+        const field = page.getByRole('combobox', { name: /Pull request/ });
+        await field.waitFor();
+        await page.keyboard.type(text);
+        await page.keyboard.press('Enter');
+        await field.waitFor({ state: 'detached' });
+      };
+      await jump('#7');
+      await page.getByRole('heading', { name: /#7$/ }).waitFor();
+      await jump('sums <b>', '/');
+      await page.getByRole('heading', { name: NAME }).waitFor();
+      await jump('5E8848');
+      await page.getByRole('heading', { name: `Commit ${COMMIT}` }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('feature/t');
+      // After the pull request of the branch.
+      await page.getByRole('option', { name: 'Branch feature/tax' }).waitFor();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/runs\?branch=feature%2Ftax/);
+      await jump('uplo');
+      await page.waitForURL(/\/uploads$/);
+    });
+  });
+
+  test('names what is chosen to readers, moves with the arrows, and leaves the focus where it was', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open(`${pages.base}/runs`);
+      const button = page.getByRole('button', { name: 'Jump to …' });
+      await button.press('Enter');
+      const field = page.getByRole('combobox');
+      expect(await field.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+      const options = page.getByRole('option');
+      await options.first().waitFor();
+      const chosen = async () =>
+        page.locator(`[id="${await field.getAttribute('aria-activedescendant')}"]`).textContent();
+      expect(await chosen()).toBe(await options.nth(0).textContent());
+      await page.keyboard.press('ArrowDown');
+      expect(await chosen()).toBe(await options.nth(1).textContent());
+      expect(await options.nth(1).getAttribute('aria-selected')).toBe('true');
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('ArrowUp');
+      expect(await chosen()).toBe(await options.last().textContent());
+      expect(await violationsOn(page)).toEqual([]);
+      await page.keyboard.type('nothing is called so');
+      await page.getByText('Nothing is called “nothing is called so”.').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await field.waitFor({ state: 'detached' });
+      expect(await button.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+    });
+  });
+
+  test('finds repositories from anywhere, also on a phone', async () => {
+    await pages.on({ viewport: PHONE }, async ({ page, open }) => {
+      await open('');
+      const { owner, name } = insights.fixture.repository;
+      await page.getByRole('button', { name: 'Jump to …' }).click();
+      await page.keyboard.type(name);
+      await page.getByRole('option', { name: `${owner}/${name}` }).click();
+      await page.waitForURL((url) => url.pathname.endsWith(`/${owner}/${name}`));
+    });
+  });
+});

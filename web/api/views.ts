@@ -1,0 +1,71 @@
+/** What pages ask for, from what is in their addresses: asked by the page, and before it is there (../reads.ts). */
+
+import { patternOf } from '../ui/search-text.ts';
+import { daysUpTo } from '../ui/utc.ts';
+import { logQuery, type RepositoryPath, searchQuery, type TimeWindow } from './queries.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** To the hour, so that the same view asks for the same window. */
+const nextHour = (now: number): number => Math.ceil(now / HOUR_MS) * HOUR_MS;
+
+export interface TestsView {
+  q?: string | undefined;
+  pipeline?: string | undefined;
+  job?: string | undefined;
+  axis?: string | undefined;
+  health?: 'healthy' | 'flaky' | 'calm' | 'broken' | undefined;
+  quarantined?: 'true' | 'false' | undefined;
+  ownedBy?: string | undefined;
+  /** Only tests without an owner. */
+  unowned?: true | undefined;
+  sort?: string | undefined;
+}
+
+export const testsViewQuery = (
+  path: RepositoryPath,
+  { q = '', pipeline, job, axis, health, quarantined, ownedBy, unowned, sort = 'health_status' }: TestsView,
+) =>
+  searchQuery(path, {
+    test_name: q === '' ? undefined : patternOf(q),
+    pipeline_name: pipeline,
+    job_name: job,
+    axis,
+    health_status: health === 'calm' ? 'flaky' : health,
+    is_active: health === 'flaky' ? 'true' : health === 'calm' ? 'false' : undefined,
+    is_quarantined: quarantined,
+    owner: unowned ? '' : ownedBy,
+    sort,
+  });
+
+type Days = '1' | '7' | '30' | '90';
+/** Length of the window of a test, unless the address says otherwise. */
+export const TEST_DAYS = '30';
+
+export interface TestView {
+  days?: Days | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export function testWindow({ days = TEST_DAYS, from, to }: TestView, now: number): TimeWindow {
+  if (from !== undefined && to !== undefined) return { start: from, end: to };
+  const end = nextHour(now);
+  if (days === '1') return isoWindow({ start: end - DAY_MS, end });
+  return isoWindow(daysUpTo(end - 1, Number(days)));
+}
+
+const isoWindow = ({ start, end }: { start: number; end: number }): TimeWindow => ({
+  start: new Date(start).toISOString(),
+  end: new Date(end).toISOString(),
+});
+
+/** How many days of events the page of a pull request shows. */
+export const PULL_EVENTS_DAYS = '90';
+
+export const pullEventsQuery = (path: RepositoryPath, number: number, now: number) =>
+  logQuery(path, {
+    pull_request: number,
+    received_from: new Date(nextHour(now) - Number(PULL_EVENTS_DAYS) * DAY_MS).toISOString(),
+  });
