@@ -9,7 +9,6 @@ SET param_branches = [];
 SET param_rows = 501;
 SELECT
   lane.1 AS pipeline_name, lane.2 AS job_name, lane.3 AS axes, lane.4 AS value, is_unknown, sum(day_runs) AS runs, sum(day_red) AS red,
-  sum(sum(day_runs)) OVER (PARTITION BY is_unknown) AS all_runs, sum(sum(day_red)) OVER (PARTITION BY is_unknown) AS all_red,
   groupArray(CAST((day_runs, day_red, compared_runs, compared_red, expected, own),
     'Tuple(runs UInt64, red UInt64, comparedRuns UInt64, comparedRed UInt64, expected Float64, own Float64)')) AS days
 FROM
