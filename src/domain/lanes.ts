@@ -122,12 +122,12 @@ const BLAMELESS_TESTS_MIN = 5;
 const BLAMELESS_SHARE_MAX = 0.2;
 
 /**
- * A test is to blame if at least half of the red runs beyond those of other lanes are its own. No test is if they are of five
+ * A test is to blame if at least half of the red runs beyond those of its peers are its own. No test is if they are of five
  * or more and none has more than a fifth: then it is the lane. Runs are shared out: one with four failed tests gives each a
  * quarter, so what fails all at once is nobody's.
  *
- * @param beyond red runs of the lane, beyond those that as many runs of other lanes have; how many tests have some of these,
- *   and the most that one has
+ * @param beyond red runs of the lane, beyond those that are expected of it; how many tests have some of these, and the most
+ *   that one has
  */
 export function blameOf({ red, tests, most }: { red: number; tests: number; most: number }): Blame {
   if (red < BLAMED_RUNS_MIN) return null;

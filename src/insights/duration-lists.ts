@@ -10,7 +10,7 @@ import {
   growthOf,
 } from '../domain/duration-growth.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import type { InsightsDeps } from './common.ts';
@@ -21,7 +21,7 @@ export const DURATION_DAYS = 28;
 export const DURATIONS_MAX = 5_000;
 /** Days are looked at of so many that may have grown, those that take the most time. */
 const CANDIDATES_MAX = 500;
-const KEPT_MS = 10 * 60_000;
+const KEPT_MS = HOUR_MS;
 const KEPT_MAX = 20;
 
 const identity = { test_id: z.string(), pipeline_name: z.string(), job_name: z.string(), axes: z.string() };
@@ -95,7 +95,7 @@ export class DurationLists {
 
   constructor(private readonly deps: Pick<InsightsDeps, 'clickhouse' | 'clock'>) {}
 
-  /** Up to ten minutes old. */
+  /** Up to an hour old. */
   of(repository: Repository): Promise<DurationList> {
     return this.#kept.get(repository.id, () => this.#read(repository));
   }

@@ -87,7 +87,7 @@ export function mountDurations(
     operationId: 'listDurations',
     tag: common.TAG,
     summary: 'List how long tests take, and which grew',
-    description: `Median, p95 and share of the time of each test in each leg of the default branch, over the last ${DURATION_DAYS} UTC days; and since when, and between which commits, it takes longer. Up to ten minutes old.`,
+    description: `Median, p95 and share of the time of each test in each leg of the default branch, over the last ${DURATION_DAYS} UTC days; and since when, and between which commits, it takes longer. Up to an hour old.`,
     access: 'read',
     params: common.shortPath,
     query: {

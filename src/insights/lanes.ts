@@ -41,9 +41,6 @@ const laneRow = z.object({
   is_unknown: z.union([z.boolean(), z.int()]).transform(Boolean),
   runs: z.int(),
   red: z.int(),
-  /** Of every lane with a value, also those that are not listed. */
-  all_runs: z.int(),
-  all_red: z.int(),
   days: z.array(
     z.object({
       runs: z.int(),
@@ -61,8 +58,10 @@ const lanesQuery = defineQuery('insights/lanes', { ...ofWindow, rows: 'UInt32' }
 const testsRow = z.object({
   ...laneFields,
   failed_tests: z.int(),
-  /** Those with a larger part of the red runs than on the other lanes. */
+  /** Those with a larger part of the red runs than its peers give it. */
   tests_beyond: z.int(),
+  /** Red runs beyond what its peers have. */
+  red_beyond: z.number(),
   tests: z.array(z.object({ testId: z.string(), share: z.number(), beyond: z.number() })),
 });
 const laneTests = defineQuery(
@@ -73,8 +72,6 @@ const laneTests = defineQuery(
     jobs: 'Array(String)',
     axes: 'Array(String)',
     values: 'Array(String)',
-    runs: 'Array(Float64)',
-    all_runs: 'Float64',
     tests: 'UInt32',
   },
   testsRow,
@@ -215,8 +212,6 @@ async function readLanes(
             jobs: more.map(({ row }) => row.job_name),
             axes: more.map(({ row }) => row.axes),
             values: more.map(({ row }) => row.value),
-            runs: more.map(({ row }) => row.runs),
-            all_runs: more[0]?.row.all_runs ?? 0,
             tests: TESTS_MAX,
           },
           owned,
@@ -250,7 +245,7 @@ function laneJson(
   const isOf = (...kinds: readonly LaneKind[]): boolean => kinds.includes(kind);
   const blame: Blame = explained
     ? blameOf({
-        red: row.red - (row.runs * (row.all_red - row.red)) / (row.all_runs - row.runs),
+        red: explained.red_beyond,
         tests: explained.tests_beyond,
         most: explained.tests[0]?.beyond ?? 0,
       })

@@ -51,7 +51,7 @@ const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[]
 
 /** Machines of the CI, by job. One of them has been ill for three weeks, and fails in another test each time. */
 const RUNNERS = [1, 2, 3].map((number) => `runner-${number}`);
-const API_RUNNERS = [4, 5, 6].map((number) => `runner-${number}`);
+const LARGE_RUNNERS = [4, 5, 6].map((number) => `runner-${number}`);
 const ILL_RUNNER = 'runner-4';
 const ILL_MS = 21 * DAY_MS;
 const NO_SPACE = { type: 'OSError', message: 'ENOSPC: no space left on device, write' };
@@ -94,7 +94,7 @@ export function jobOf(
 ): TestRunsJob {
   const runId = runIdOf(run);
   const dice = Number.parseInt(hashOf(`${run.id} ${run.attempt}`).slice(0, 7), 16);
-  const runner = of(of(JOBS, run.job) === 'api' ? API_RUNNERS : RUNNERS, dice);
+  const runner = of(of(JOBS, run.job) === 'integration' ? LARGE_RUNNERS : RUNNERS, dice);
   // Off the default branch, so that it costs time and calls no test flaky.
   const isIll = runner === ILL_RUNNER && pull !== undefined && now - startedAt < ILL_MS && (dice >> 8) % 10 < 8;
   const ill = isIll ? of(Array.from(run.identities), Math.floor(dice / 64)) : undefined;

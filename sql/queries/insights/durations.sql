@@ -1,7 +1,7 @@
 -- How long tests take in their legs on the default branch: median and p95 of what passed, and the time of all that passed or
 -- failed. Those that take the most time, and how much all take together. `recent` and `earlier` are medians of the days from
--- `recent_ms` on and of those before: only where these differ, days are looked at. Reads three columns of the window: 10,000,000
--- executions take about a second, so an answer is kept.
+-- `recent_ms` on and of those before: only where these differ, days are looked at. Reads every execution of the window, which
+-- takes seconds where there are millions: so an answer is kept.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_start_ms = 1795219200000;
 SET param_end_ms = 1795305600000;

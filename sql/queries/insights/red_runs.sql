@@ -1,7 +1,7 @@
 -- The red runs of a window with what came after them. `rerun_ms` is the length of the next attempt of the leg, -1 for none;
 -- `green_ms` when the next green run of the leg on the same change ended, 0 for none. A change is a pull request, else a commit.
 -- `always_failed` are the tests that failed in every run of the leg on the commit. The runs of a leg on a change are put
--- together once, and most have no red one: with functions of windows, it took three times as long.
+-- together once, and most have no red one: with functions of windows, it took twice as long.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_start_ms = 1795219200000;
 SET param_end_ms = 1795305600000;
