@@ -59,7 +59,7 @@ const SKELETON_LENGTH = 300;
 const QUOTED = /'[^'\n]{1,200}'|"[^"\n]{1,200}"|`[^`\n]{1,200}`/g;
 const URL = /[a-z]{2,10}:\/\/\S{1,200}/gi;
 /** Words with a digit, a sign of paths and names, or a hump: names, and no words of a sentence. */
-const NAME = /[^\s,;:()[\]{}<>]*(?:[\d_./\\@#=]|[a-z][A-Z])[^\s,;:()[\]{}<>]*/;
+const NAME = /[\d_./\\@#=]|[a-z][A-Z]/;
 const PIECES = /[^\s,;:()[\]{}<>]+/g;
 
 /** The beginning of a message with all names replaced: what is left when the same fault names other things. */
@@ -111,5 +111,8 @@ export function ownFrames(stacktrace: string): string[] {
 }
 
 /** A file without its folders and lines: runners spell paths differently. */
-const baseName = (path: string): string =>
-  path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).replace(/(?::\d+)+$/, '');
+function baseName(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const colon = name.indexOf(':');
+  return colon < 0 ? name : name.slice(0, colon);
+}
