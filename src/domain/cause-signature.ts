@@ -111,5 +111,8 @@ export function ownFrames(stacktrace: string): string[] {
 }
 
 /** A file without its folders and lines: runners spell paths differently. */
-const baseName = (path: string): string =>
-  path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).replace(/(?::\d{1,9}){1,2}$/, '');
+function baseName(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const colon = name.indexOf(':');
+  return colon < 0 ? name : name.slice(0, colon);
+}
