@@ -1,5 +1,4 @@
 /** Sends the CODEOWNERS file of the repository from jobs of its default branch. Never fails a job. */
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,6 +56,8 @@ function findCodeowners(root: string, provider: string): FoundCodeowners | undef
 
 /** Files of the working copy that may hold tests; none where git does not say, or says too many. */
 async function listFiles(root: string): Promise<string[]> {
+  // Most jobs have nothing to list.
+  const { execFile } = await import('node:child_process');
   const listed = await promisify(execFile)('git', ['-C', root, 'ls-files', '-z'], {
     maxBuffer: LISTED_BYTES_MAX,
     timeout: LIST_MS_MAX,
