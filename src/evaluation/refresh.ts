@@ -240,11 +240,14 @@ export class Refresh {
     return true;
   }
 
-  /** Not while judgements are stale: what is believed meanwhile is provisional. */
+  /**
+   * Not while judgements are stale: what is believed meanwhile is provisional. Nor while owners are: a quarantine keeps the
+   * owner with which it was made.
+   */
   async #quarantines(tx: Executor, repositoryId: string, { testIds }: Noted): Promise<boolean> {
     const { quarantines, clickhouse } = this.deps;
     const noted = (await readStale(tx, [repositoryId])).get(repositoryId);
-    if (JUDGING_KINDS.some((kind) => noted?.has(kind))) return false;
+    if (noted?.has('owners') || JUDGING_KINDS.some((kind) => noted?.has(kind))) return false;
     const { isEnabled, mode } = await this.#settings(tx, repositoryId);
     const { quarantines: open } = await quarantines.snapshot(repositoryId);
     const held = await statesOf(tx, repositoryId, [...new Set(open.map(({ testId }) => testId))]);

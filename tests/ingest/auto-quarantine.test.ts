@@ -101,6 +101,17 @@ describe('auto-quarantine', () => {
     await driver.verify();
   });
 
+  test('the first owner of a test owns its quarantine, also if all of its executions arrive at once', async () => {
+    const { driver, stores } = ingest;
+    const course = await Course.start('flaky');
+    const recorded = await stores.repositories.record(course.repository);
+    const rules = [{ test_name: 'sums', owners: ['@acme/cart', '@acme/all'] }];
+    await stores.repositories.set(recorded, { testOwners: rules }, 'ann');
+    await course.run([...times(10), 'flaky', 'passed', 'flaky', 'flaky']);
+    expect(await course.open()).toMatchObject([{ testName: 'sums', owner: '@acme/cart' }]);
+    await driver.verify();
+  });
+
   test('off quarantines nothing, and neither does one commit; a test alone in its CI job is as flaky as others', async () => {
     const { driver } = ingest;
     const off = await Course.start('off');

@@ -2,7 +2,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Problem } from '../api/client.ts';
-import { axesQuery, failuresQuery, type NewQuarantine, quarantine, type TestPath } from '../api/queries.ts';
+import {
+  axesQuery,
+  detailsQuery,
+  failuresQuery,
+  type NewQuarantine,
+  quarantine,
+  type TestPath,
+} from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Excused } from '../ui/excused.tsx';
 import { Loading } from '../ui/states.tsx';
@@ -22,17 +29,20 @@ interface QuarantineDialogProps {
 export function QuarantineDialog({ path, testName, failure, onClose }: QuarantineDialogProps) {
   const known = useQuery(failuresQuery(path));
   const where = useQuery(axesQuery(path));
+  // A test that never ran on the default branch has no details, and no owner.
+  const details = useQuery(detailsQuery(path));
   const places = usePlaces(path, failure);
   const groups = withGroup(known.data?.failures ?? [], failure?.group ?? null);
   return (
     <Dialog title="Quarantine this test" onClose={onClose}>
-      {known.isPending || where.isPending || places === undefined ? (
+      {known.isPending || where.isPending || details.isPending || places === undefined ? (
         <div className="min-h-128">
           <Loading rows={10} />
         </div>
       ) : (
         <Form
           {...{ path, testName, failure, places, groups, onClose }}
+          owner={details.data?.owners[0]}
           proposed={proposalOf(where.data?.fails_with, failure)}
         />
       )}
@@ -48,9 +58,11 @@ interface FormProps extends QuarantineDialogProps {
   groups: readonly FailureGroup[];
   /** The form keeps the first one. */
   proposed: Proposal | undefined;
+  /** Of the test, the first one. */
+  owner: string | undefined;
 }
 
-function Form({ path, testName, failure, places, groups, proposed, onClose }: FormProps) {
+function Form({ path, testName, failure, places, groups, proposed, owner, onClose }: FormProps) {
   const client = useQueryClient();
   const [proposal] = useState(proposed);
   const [first] = useState(() => draftFor(failure, proposal));
@@ -109,7 +121,7 @@ function Form({ path, testName, failure, places, groups, proposed, onClose }: Fo
       <div className="grid gap-4 sm:grid-cols-2">
         <label className="flex flex-col gap-1.5 font-medium">
           Who repairs it
-          <input name="owner" className="field font-normal" placeholder="A person or a team" />
+          <input name="owner" defaultValue={owner} className="field font-normal" placeholder="A person or a team" />
         </label>
         <label className="flex flex-col gap-1.5 font-medium">
           Until
