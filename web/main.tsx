@@ -4,7 +4,10 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient, router } from './router.tsx';
+import { applyScheme } from './ui/scheme.ts';
 
+// Before anything is shown.
+applyScheme();
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no place for the application');
 createRoot(place).render(

@@ -632,7 +632,7 @@ CREATE INDEX "judged_runs_commits" ON "ci_insights"."judged_runs" USING btree ("
 CREATE INDEX "splits_created" ON "ci_insights"."splits" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "former_groups_pending" ON "ci_insights"."former_groups" USING btree ("repository_id","test_id") WHERE "ci_insights"."former_groups"."is_pending";--> statement-breakpoint
 CREATE INDEX "former_groups_last" ON "ci_insights"."former_groups" USING btree ("last_ms");--> statement-breakpoint
-CREATE INDEX "health_changes_at" ON "ci_insights"."health_changes" USING btree ("repository_id","at_ms");--> statement-breakpoint
+CREATE INDEX "health_changes_at" ON "ci_insights"."health_changes" USING btree (("repository_id"::text),"at_ms");--> statement-breakpoint
 CREATE INDEX "identities_executions" ON "ci_insights"."identities" USING btree ("repository_id","executions" DESC NULLS FIRST,"name_start" collate "C") WHERE not "ci_insights"."identities"."is_folded";--> statement-breakpoint
 CREATE INDEX "suspects_unhealthy" ON "ci_insights"."suspects" USING btree ("repository_id","health","test_id") WHERE "ci_insights"."suspects"."health" <> 'healthy';--> statement-breakpoint
 CREATE INDEX "tests_name" ON "ci_insights"."tests" USING gin ("repository_id","name" gin_trgm_ops) WITH (gin_pending_list_limit=512);--> statement-breakpoint

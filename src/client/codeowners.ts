@@ -56,7 +56,7 @@ function findCodeowners(root: string, provider: string): FoundCodeowners | undef
 /** Files of the working copy that may hold tests; none where git does not say, or says too many. */
 async function listFiles(root: string): Promise<string[]> {
   // Most jobs have nothing to list.
-  const { execFile } = await import('node:child_process');
+  const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
   const listed = await promisify(execFile)('git', ['-C', root, 'ls-files', '-z'], {
     maxBuffer: LISTED_BYTES_MAX,
     timeout: LIST_MS_MAX,

@@ -150,7 +150,7 @@ export const changedTestsStatement = (repositoryId: string, { start, end }: Wind
   select changed.test_id, tests.name
   from (
     select test_id, max(at_ms) as last_ms from ${healthChanges}
-    where repository_id = ${repositoryId} and at_ms >= ${start} and at_ms < ${end}
+    where repository_id::text = ${repositoryId} and at_ms >= ${start} and at_ms < ${end}
     group by test_id order by last_ms desc, test_id limit ${testsMax}
   ) as changed
   join ${tests} on tests.repository_id = ${repositoryId} and tests.test_id = changed.test_id`;

@@ -5,6 +5,7 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { formatCount } from './format.ts';
+import { onScheme } from './scheme.ts';
 import { formatUtcSpan, formatUtcTick } from './utc.ts';
 
 interface Series {
@@ -59,10 +60,9 @@ export function Chart({ label, data, onSelect }: ChartProps) {
     };
     const sizes = new ResizeObserver(() => plot.setSize({ width: widthIn(element), height: HEIGHT_PX }));
     sizes.observe(element);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', redraw);
+    const forget = onScheme(redraw);
     return () => {
-      scheme.removeEventListener('change', redraw);
+      forget();
       sizes.disconnect();
       plot.destroy();
     };

@@ -1,8 +1,15 @@
-/** Numbers and dates as people read them, in the reader's zone. Words are English, as everywhere on the pages. */
+/** Numbers and dates as people read them, in the zone that the reader chose. Words are English, as everywhere on the pages. */
+import { chosenZone } from './display.ts';
+
 const NUMBER = new Intl.NumberFormat();
 const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const RELATIVE = new Intl.RelativeTimeFormat('en');
-const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const ZONE = chosenZone();
+const LOCAL = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  ...(ZONE && { timeZone: ZONE }),
+});
 
 /** The smallest share that is not shown as 0%. */
 const SHARE_MIN = 0.001;

@@ -4,6 +4,7 @@ import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { BASE } from '../api/client.ts';
 import { sessionQuery, signOut } from '../api/queries.ts';
+import { DisplayMenu } from './display-menu.tsx';
 import { Jump } from './jump.tsx';
 import { Tabs } from './tabs.tsx';
 
@@ -46,6 +47,7 @@ export function Signed() {
             )}
           </nav>
           <Jump owner={owner} repository={repository} />
+          <DisplayMenu />
           <Person isInRepository={owner !== undefined} />
           {owner !== undefined && repository !== undefined && <Tabs owner={owner} repository={repository} />}
         </div>
