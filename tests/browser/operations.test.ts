@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)('the list of repositories', () => {
       expect(await violationsOn(page)).toEqual([]);
       expect(await row.locator('time').first().getAttribute('datetime')).toBe(new Date(at(2)).toISOString());
       await row.getByRole('link').click();
-      await page.waitForURL(new RegExp(`/app/${name}/tests`));
+      await page.waitForURL(new RegExp(`/app/${name}$`));
     });
   });
 
