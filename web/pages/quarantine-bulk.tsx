@@ -1,6 +1,7 @@
 /** Actions on all chosen quarantines at once: release, or extend. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { quarantinesChanged } from '../api/changes.ts';
 import { changeQuarantine, type RepositoryPath, release } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -55,7 +56,7 @@ export function Bulk({ path, chosen, onDone }: BulkProps) {
       return outcome;
     },
     onSettled: async (outcome) => {
-      await client.invalidateQueries({ queryKey: ['quarantines'] });
+      await quarantinesChanged(client);
       onDone(outcome?.done ?? []);
     },
   });

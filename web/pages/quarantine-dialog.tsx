@@ -1,6 +1,7 @@
 /** Asks for what, where, why and until when a test is quarantined. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { quarantinesChanged } from '../api/changes.ts';
 import { Problem } from '../api/client.ts';
 import {
   axesQuery,
@@ -72,11 +73,7 @@ function Form({ path, testName, failure, places, groups, proposed, owner, onClos
   const sending = useMutation({
     mutationFn: (wanted: NewQuarantine) => quarantine(path, wanted),
     onSuccess: async () => {
-      // The failures of commits say whether they are quarantined.
-      await Promise.all([
-        client.invalidateQueries({ queryKey: ['quarantines'] }),
-        client.invalidateQueries({ queryKey: ['commit'] }),
-      ]);
+      await quarantinesChanged(client);
       onClose();
     },
   });

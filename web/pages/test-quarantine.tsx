@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
+import { quarantinesChanged } from '../api/changes.ts';
 import { effectsQuery, failuresQuery, quarantinesQuery, release, sessionQuery, type TestPath } from '../api/queries.ts';
 import { EffectText } from '../ui/effect.tsx';
 import { Excused } from '../ui/excused.tsx';
@@ -45,7 +46,7 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
   const effect = counted?.effects.find(({ quarantine_id: id }) => id === quarantine.id);
   const releasing = useMutation({
     mutationFn: () => release(path, quarantine.id),
-    onSettled: () => client.invalidateQueries({ queryKey: ['quarantines'] }),
+    onSettled: () => quarantinesChanged(client),
   });
   const { branch, pipeline_name: pipeline, job_name: job, axes, failure_ids: failureIds } = quarantine;
   return (

@@ -1,0 +1,17 @@
+/** What pages read again once something has changed: the reads that show it, by the beginning of their keys. */
+import type { QueryClient } from '@tanstack/react-query';
+
+const SHOW_QUARANTINES = [
+  'quarantines',
+  'quarantine effects',
+  'commit',
+  'search',
+  'owners',
+  'red runs',
+  'pulls',
+] as const;
+
+/** After quarantines were made, changed or released. Returns when what is on the screen is new. */
+export async function quarantinesChanged(client: QueryClient): Promise<void> {
+  await Promise.all(SHOW_QUARANTINES.map((name) => client.invalidateQueries({ queryKey: [name] })));
+}
