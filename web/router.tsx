@@ -224,6 +224,7 @@ const costRoute = createRoute({
         'queue_departures',
       ]),
       reason: oneOf(search.reason, ['infrastructure', 'change', 'broken', 'flaky']),
+      by: oneOf(search.by, ['owner']),
     }),
   component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),
 });

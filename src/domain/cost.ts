@@ -88,8 +88,9 @@ export interface Cost {
   pullRequests: ReadonlySet<number>;
 }
 
-export interface TestCost extends Cost {
-  testId: string;
+/** What one test, or one owner, costs. */
+export interface PartCost extends Cost {
+  key: string;
   /** Runs in which it failed, and in which nothing else did. */
   failedRuns: number;
   redRunsAlone: number;
@@ -139,11 +140,11 @@ class Sum {
   }
 }
 
-class SumOfTest extends Sum {
+class PartSum extends Sum {
   failedRuns = 0;
   redRunsAlone = 0;
 
-  constructor(readonly testId: string) {
+  constructor(readonly key: string) {
     super();
   }
 }
@@ -155,19 +156,38 @@ export function totalCost(runs: readonly CostedRun[]): Cost {
   return total;
 }
 
-/** The cost of runs, shared out among the tests that failed in them. */
-export function costByTest(runs: readonly CostedRun[]): TestCost[] {
-  const byTest = new Map<string, SumOfTest>();
-  for (const run of runs)
-    for (const testId of run.tests) {
-      const sum = byTest.get(testId) ?? new SumOfTest(testId);
-      byTest.set(testId, sum);
-      sum.add(run, 1 / run.tests.length);
+/**
+ * The cost of runs, shared out evenly among the tests that failed in each, and the part of a test among what it belongs to.
+ *
+ * @param keysOf what a test belongs to, each once: itself, or its owners
+ */
+export function costAmong(runs: readonly CostedRun[], keysOf: (testId: string) => readonly string[]): PartCost[] {
+  const sums = new Map<string, PartSum>();
+  for (const run of runs) {
+    const shares = sharesIn(run, keysOf);
+    for (const [key, share] of shares) {
+      const sum = sums.get(key) ?? new PartSum(key);
+      sums.set(key, sum);
+      sum.add(run, share);
       if (!run.isCounted) continue;
       sum.failedRuns++;
-      if (run.tests.length === 1) sum.redRunsAlone++;
+      if (shares.size === 1) sum.redRunsAlone++;
     }
-  return [...byTest.values()];
+  }
+  return [...sums.values()];
+}
+
+/** The cost of runs, shared out among the tests that failed in them. */
+export const costByTest = (runs: readonly CostedRun[]): PartCost[] => costAmong(runs, (testId) => [testId]);
+
+/** Adds up to 1. */
+function sharesIn({ tests }: Pick<CostedRun, 'tests'>, keysOf: (testId: string) => readonly string[]) {
+  const shares = new Map<string, number>();
+  for (const testId of tests) {
+    const keys = keysOf(testId);
+    for (const key of keys) shares.set(key, (shares.get(key) ?? 0) + 1 / tests.length / keys.length);
+  }
+  return shares;
 }
 
 /** What a repository pays; null: not said. */

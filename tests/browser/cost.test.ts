@@ -37,6 +37,13 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
       ]);
       expect(await violationsOn(page)).toEqual([]);
       await keepPicture(page, `cost-${reader.locale}`);
+      await page.getByLabel('Shared out among').selectOption('owner');
+      await page
+        .getByRole('region', { name: 'Cost by owner' })
+        .getByRole('row', { name: /No owner/ })
+        .waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByLabel('Shared out among').selectOption('test');
       await page.getByLabel('Reason').selectOption('change');
       await page.getByRole('row', { name: /totals/ }).waitFor();
       expect(new URL(page.url()).searchParams.get('reason')).toBe('change');

@@ -21,10 +21,15 @@ interface TestCost extends Figures {
   red_runs_alone: number;
   failed_runs: number;
 }
+interface OwnerCost extends Figures {
+  owner: string | null;
+  red_runs_alone: number;
+}
 interface Costs {
   total_tests: number;
   total: Figures;
   tests: TestCost[];
+  owners: OwnerCost[];
 }
 interface Day {
   start: string;
@@ -46,6 +51,15 @@ const window = `start=${iso(WEEK.start)}&end=${iso(WEEK.end)}`;
 const costs = (query = '') => insights.app.get<Costs>(`${insights.fixture.base}/cost?${window}&${query}`);
 const redRuns = (query = '') =>
   insights.app.get<RedRuns>(`${insights.fixture.base}/red-runs/by-day?${window}&${query}`);
+
+async function set(settings: Record<string, unknown>): Promise<void> {
+  const response = await insights.app.request(`${insights.fixture.base}/settings`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(settings),
+  });
+  expect(response.status).toBe(200);
+}
 
 /** The rows of the table below a heading of docs/cost.md. */
 function tableOf(heading: string): string[][] {
@@ -108,6 +122,31 @@ describe('the week of docs/cost.md', () => {
     expect([total.money, tests[0]?.money]).toEqual([null, null]);
   });
 
+  test('costs each owner what its tests cost, shared with those who own a test too, and all of them the total', async () => {
+    const rules = [
+      { test_name: 'cart', owners: ['@acme/cart'] },
+      { test_name: 'mail', owners: ['@acme/mail', '@acme/cart'] },
+    ];
+    await set({ test_owners: rules });
+    await insights.fixture.settle();
+    const { owners, tests, total, total_tests } = await costs('by=owner&sort=waiting_hours');
+    expect([tests, total_tests]).toEqual([[], 3]);
+    expect(
+      owners.map((one) => [one.owner, rounded(one.red_runs), one.red_runs_alone, rounded(60 * one.waiting_hours)]),
+    ).toEqual([
+      ['@acme/cart', '2.25', 1, '70'],
+      ['@acme/mail', '0.75', 0, '20'],
+      [null, '6', 6, '0'],
+    ]);
+    for (const figure of ['red_runs', 'reruns', 'rerun_minutes', 'waiting_hours', 'queue_departures'] as const)
+      expect(owners.reduce((sum, one) => sum + one[figure], 0)).toBeCloseTo(total[figure], 9);
+    const first = await insights.app.request(`${insights.fixture.base}/cost?${window}&by=owner&per_page=1`);
+    const next = await insights.app.get<Costs>(linksOf(first).next ?? '');
+    expect(next.owners.map(({ owner }) => owner)).toEqual(['@acme/cart']);
+    await set({ test_owners: [] });
+    await insights.fixture.settle();
+  });
+
   test('costs the change that was wrong what it cost, if that is asked', async () => {
     const { tests, total } = await costs('reason=change');
     expect(tests.map(({ test_name, red_runs, waiting_hours }) => [test_name, red_runs, waiting_hours])).toEqual([
@@ -139,12 +178,7 @@ describe('the week of docs/cost.md', () => {
   });
 
   test('is money by the prices of the repository', async () => {
-    const response = await insights.app.request(`${insights.fixture.base}/settings`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ci_minute_price: 0.01, waiting_hour_price: 60 }),
-    });
-    expect(response.status).toBe(200);
+    await set({ ci_minute_price: 0.01, waiting_hour_price: 60 });
     const { total, tests } = await costs();
     expect(total.money).toBeCloseTo(30 * 0.01 + 1.5 * 60, 9);
     expect(tests.reduce((sum, { money }) => sum + (money ?? 0), 0)).toBeCloseTo(total.money ?? -1, 9);

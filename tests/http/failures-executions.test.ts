@@ -25,6 +25,7 @@ describe('failures', () => {
         failure_count: 2,
         first_failure_at: iso(at(40)),
         last_failure_at: iso(at(30)),
+        cause_id: expect.stringMatching(/^[0-9a-f-]{14}5/),
       },
     ] as never);
   });

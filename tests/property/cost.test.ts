@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   type CostlyRun,
+  costAmong,
   costByTest,
   costedRuns,
   type Departure,
@@ -72,6 +73,29 @@ describe('the cost of red runs', () => {
     );
   });
 
+  test('of all owners adds up to the total', () => {
+    const owners = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', ''), { minLength: 1 });
+    fc.assert(
+      fc.property(runs, fc.array(departure, { maxLength: 4 }), fc.infiniteStream(owners), (some, left, drawn) => {
+        const owned = new Map<string, readonly string[]>();
+        const ownersOf = (testId: string): readonly string[] => {
+          const known = owned.get(testId) ?? drawn.next().value;
+          owned.set(testId, known);
+          return known;
+        };
+        const costed = costedRuns(some, left).runs;
+        const total = totalCost(costed);
+        const byOwner = costAmong(costed, ownersOf);
+        for (const figure of ['redRuns', 'reruns', 'rerunMs', 'waitMs', 'departures'] as const)
+          expect(sum(byOwner, (one) => one[figure])).toBeCloseTo(total[figure], 6);
+        for (const one of byOwner) {
+          expect(one.failedRuns).toBeLessThanOrEqual(total.redRuns);
+          expect(one.redRunsAlone).toBeLessThanOrEqual(one.redRuns + 1e-9);
+        }
+      }),
+    );
+  });
+
   test('by reason adds up to the cost of all reasons', () => {
     fc.assert(
       fc.property(runs, fc.array(departure, { maxLength: 4 }), (some, left) => {
@@ -114,9 +138,9 @@ describe('the cost of red runs', () => {
       fc.property(runs, fc.array(departure, { maxLength: 4 }), (some, left) => {
         const byName = (of: typeof some) =>
           costByTest(costedRuns(of, left).runs)
-            .sort((one, other) => (one.testId < other.testId ? -1 : 1))
-            .map(({ testId, waitMs, departures, redRuns }) => [
-              testId,
+            .sort((one, other) => (one.key < other.key ? -1 : 1))
+            .map(({ key, waitMs, departures, redRuns }) => [
+              key,
               waitMs.toFixed(3),
               departures.toFixed(6),
               redRuns.toFixed(6),

@@ -10,7 +10,7 @@ import type { TestAxes } from '../../src/insights/axes.ts';
 import type { CausePage } from '../../src/insights/cause.ts';
 import type { CauseList } from '../../src/insights/causes.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
-import type { CostByTest } from '../../src/insights/cost.ts';
+import type { Costs } from '../../src/insights/cost.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { DurationPage } from '../../src/insights/durations.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
@@ -314,7 +314,7 @@ export const costQuery = (path: RepositoryPath, query: Query) =>
     queryKey: ['cost', path, query],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
-      ask<CostByTest>('GET', `${insights(path)}/cost`, { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
+      ask<Costs>('GET', `${insights(path)}/cost`, { query: { ...query, cursor, per_page: PAGE_ROWS }, signal }),
     getNextPageParam: ({ next }) => next,
     staleTime: 60_000,
     placeholderData: (before) => before,

@@ -1,7 +1,7 @@
 /** What red runs cost: why runs were red, the time that was lost, and whose cost it is. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { CostByTest } from '../../src/insights/cost.ts';
+import type { Costs } from '../../src/insights/cost.ts';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import { costQuery, type RepositoryPath, redRunsByDayQuery } from '../api/queries.ts';
 import { Bars } from '../ui/bars.tsx';
@@ -17,7 +17,8 @@ import { formatUtcDay } from '../ui/utc.ts';
 import { WindowBar } from './window-bar.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/cost');
-type TestCost = CostByTest['tests'][number];
+type TestCost = Costs['tests'][number];
+type OwnerCost = Costs['owners'][number];
 type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
 type Reason = keyof RedRunsByDay['total']['by_reason'];
 
@@ -30,11 +31,11 @@ const REASONS: readonly (readonly [Reason, string, string])[] = [
 
 export function CostPage() {
   const path = route.useParams();
-  const { days = '30', sort = 'red_runs', reason } = route.useSearch();
+  const { days = '30', sort = 'red_runs', reason, by = 'test' } = route.useSearch();
   const navigate = route.useNavigate();
   const window = useDaysUpToNow(days);
   const red = useQuery(redRunsByDayQuery(path, { ...window }));
-  const costs = useInfiniteQuery(costQuery(path, { ...window, sort, reason }));
+  const costs = useInfiniteQuery(costQuery(path, { ...window, sort, reason, by }));
   useTitle(`Cost of ${path.owner}/${path.repository}`);
   const change = (changes: Partial<ReturnType<typeof route.useSearch>>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
@@ -49,8 +50,17 @@ export function CostPage() {
       {!error && red.data && first && (
         <>
           <RedRunsByReason red={red.data} />
-          <Section title="By test">
+          <Section title={by === 'owner' ? 'By owner' : 'By test'}>
             <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
+              <Choice
+                label="Shared out among"
+                value={by}
+                options={[
+                  ['test', 'Tests'],
+                  ['owner', 'Owners'],
+                ]}
+                onChoose={(chosen) => change({ by: chosen === 'owner' ? chosen : undefined })}
+              />
               <Choice
                 label="Reason"
                 value={reason}
@@ -65,13 +75,27 @@ export function CostPage() {
               />
               <Total cost={first} />
             </div>
-            <Tests
-              path={path}
-              tests={costs.data?.pages.flatMap(({ body }) => body.tests) ?? []}
-              sort={sort}
-              onSort={(chosen) => change({ sort: chosen })}
-              hasMoney={first.total.money !== null}
-            />
+            {by === 'owner' ? (
+              <Parts
+                label="Cost by owner"
+                parts={costs.data?.pages.flatMap(({ body }) => body.owners) ?? []}
+                name={ownerColumn(path)}
+                keyOf={({ owner }) => owner ?? ''}
+                sort={sort}
+                onSort={(chosen) => change({ sort: chosen })}
+                hasMoney={first.total.money !== null}
+              />
+            ) : (
+              <Parts
+                label="Cost by test"
+                parts={costs.data?.pages.flatMap(({ body }) => body.tests) ?? []}
+                name={testColumn(path)}
+                keyOf={({ test_id }) => test_id}
+                sort={sort}
+                onSort={(chosen) => change({ sort: chosen })}
+                hasMoney={first.total.money !== null}
+              />
+            )}
             {costs.hasNextPage && (
               <div className="flex justify-center border-t border-line p-3">
                 <button
@@ -80,7 +104,7 @@ export function CostPage() {
                   disabled={costs.isFetching}
                   onClick={() => void costs.fetchNextPage()}
                 >
-                  {costs.isFetchingNextPage ? 'Loading …' : 'More tests'}
+                  {costs.isFetchingNextPage ? 'Loading …' : by === 'owner' ? 'More owners' : 'More tests'}
                 </button>
               </div>
             )}
@@ -123,43 +147,70 @@ function RedRunsByReason({ red: { total, days } }: { red: RedRunsByDay }) {
   );
 }
 
-const Total = ({ cost: { total, total_tests: tests } }: { cost: CostByTest }) => (
+const Total = ({ cost: { total, total_tests: tests } }: { cost: Costs }) => (
   <span className="text-soft">
     {formatCounted(total.red_runs, 'red run')} shared out among {formatCounted(tests, 'test')}
     {total.money !== null && `; ${formatShares(total.money)} in money`}
   </span>
 );
 
-interface TestsProps {
-  path: RepositoryPath;
-  tests: readonly TestCost[];
+const testColumn = (path: RepositoryPath): Column<TestCost, Sort> => ({
+  head: 'Test',
+  isText: true,
+  cell: ({ test_id: testId, test_name: name }) => (
+    <Link
+      to="/$owner/$repository/tests/$testId"
+      params={{ ...path, testId }}
+      className="block font-medium text-ink"
+      aria-label={name ?? 'a test that never ran on the default branch'}
+    >
+      <TestName name={name ?? 'a test that never ran on the default branch'} />
+    </Link>
+  ),
+});
+
+const ownerColumn = (path: RepositoryPath): Column<OwnerCost, Sort> => ({
+  head: 'Owner',
+  isText: true,
+  cell: ({ owner }) => (
+    <Link
+      to="/$owner/$repository/tests"
+      params={path}
+      search={owner === null ? { unowned: true } : { ownedBy: owner }}
+      className="block font-medium break-words text-ink"
+    >
+      {owner ?? 'No owner'}
+    </Link>
+  ),
+});
+
+interface PartsProps<Part> {
+  label: string;
+  parts: readonly Part[];
+  name: Column<Part, Sort>;
+  keyOf: (part: Part) => string;
   sort: Sort;
   onSort: (sort: Sort) => void;
   hasMoney: boolean;
 }
 
-function Tests({ path, tests, sort, onSort, hasMoney }: TestsProps) {
-  if (tests.length === 0)
+function Parts<Part extends TestCost | OwnerCost>({
+  label,
+  parts,
+  name,
+  keyOf,
+  sort,
+  onSort,
+  hasMoney,
+}: PartsProps<Part>) {
+  if (parts.length === 0)
     return (
       <Empty title="No red run in this window">
         <p>Runs in which a test failed appear here, with what they cost.</p>
       </Empty>
     );
-  const columns: Column<TestCost, Sort>[] = [
-    {
-      head: 'Test',
-      isText: true,
-      cell: ({ test_id: testId, test_name: name }) => (
-        <Link
-          to="/$owner/$repository/tests/$testId"
-          params={{ ...path, testId }}
-          className="block font-medium text-ink"
-          aria-label={name ?? 'a test that never ran on the default branch'}
-        >
-          <TestName name={name ?? 'a test that never ran on the default branch'} />
-        </Link>
-      ),
-    },
+  const columns: Column<Part, Sort>[] = [
+    name,
     {
       head: 'Red runs',
       hint: 'Shared out evenly among the tests that failed in each',
@@ -196,16 +247,7 @@ function Tests({ path, tests, sort, onSort, hasMoney }: TestsProps) {
       sort: 'queue_departures',
       cell: (cost) => formatShares(cost.queue_departures),
     },
-    ...(hasMoney ? [{ head: 'Money', cell: (cost: TestCost) => formatShares(cost.money ?? 0) }] : []),
+    ...(hasMoney ? [{ head: 'Money', cell: (cost: Part) => formatShares(cost.money ?? 0) }] : []),
   ];
-  return (
-    <Table
-      label="Cost by test"
-      columns={columns}
-      rows={tests}
-      keyOf={({ test_id }) => test_id}
-      sort={sort}
-      onSort={onSort}
-    />
-  );
+  return <Table label={label} columns={columns} rows={parts} keyOf={keyOf} sort={sort} onSort={onSort} />;
 }

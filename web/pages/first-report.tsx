@@ -17,7 +17,7 @@ export function FirstReport(path: RepositoryPath) {
       <h1 className="mb-1 text-lg font-semibold break-words">
         {owner}/{repository} has not sent results from its default branch
       </h1>
-      <p className="mb-4 text-soft">This page changes with its first report.</p>
+      <p className="mb-4 text-soft">Waiting for the first report. This page changes with it.</p>
       <SetupSteps path={path} />
       <h2 className="mt-6 mb-3 font-semibold">What CI needs</h2>
       <Recipes {...path} />
