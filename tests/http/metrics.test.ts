@@ -86,7 +86,7 @@ describe('metrics', () => {
 test('the queue has its jobs by state, and the age of the job at its head', async () => {
   const queue = stores.queues.queue(prEvents.name);
   try {
-    await queue.add(prEvents.name, {}, { jobId: 'waiting-of-metrics', timestamp: TEST_NOW - 90_000 });
+    await queue.add(prEvents.name, {}, { jobId: 'waiting-of-metrics', timestamp: stores.clock.now() - 90_000 });
     const samples = await readMetrics(stores);
     expect(samples.value('ci_insights_queue_jobs', { queue: 'pr-events', state: 'waiting' })).toBe(1);
     expect(samples.value('ci_insights_queue_lag_seconds', { queue: 'pr-events' })).toBe(90);
