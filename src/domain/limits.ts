@@ -137,10 +137,10 @@ export const CHECKED_NAMES_MAX = 10_000;
 export const CHECK_BODY_BYTES_MAX = 4 * MEBIBYTE;
 /** The text of a CODEOWNERS file, and the list of files beside it. */
 export const CODEOWNERS_BYTES_MAX = 512 * 1024;
-export const CODEOWNERS_FILES_BYTES_MAX = 4 * MEBIBYTE;
+export const CODEOWNERS_FILES_BYTES_MAX = 3 * MEBIBYTE;
 export const CODEOWNERS_FILES_MAX = 50_000;
 /** Both as JSON, in which some characters take two bytes. */
-export const CODEOWNERS_BODY_BYTES_MAX = 8 * MEBIBYTE;
+export const CODEOWNERS_BODY_BYTES_MAX = 4 * MEBIBYTE;
 /** JSON values of a body: those of a check, and room. */
 export const JSON_BODY_VALUES_MAX = 20_000;
 /**

@@ -107,7 +107,7 @@ const codeowners = (more: Record<string, unknown>) =>
 
 const BEYOND: Record<Told, [() => unknown, string]> = {
   CODEOWNERS_BODY_BYTES_MAX: [
-    () => refusal(readBody(`"${'x'.repeat(8 << 20)}"`, 8 << 20)),
+    () => refusal(readBody(`"${'x'.repeat(4 << 20)}"`, 4 << 20)),
     REQUEST_LIMITS.CODEOWNERS_BODY_BYTES_MAX.sentence(),
   ],
   CODEOWNERS_BYTES_MAX: [
@@ -115,7 +115,7 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
     REQUEST_LIMITS.CODEOWNERS_BYTES_MAX.sentence(),
   ],
   CODEOWNERS_FILES_BYTES_MAX: [
-    () => codeowners({ files: 'x'.repeat((4 << 20) + 1) }),
+    () => codeowners({ files: 'x'.repeat((3 << 20) + 1) }),
     REQUEST_LIMITS.CODEOWNERS_FILES_BYTES_MAX.sentence(),
   ],
   CODEOWNERS_FILES_MAX: [
