@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
     const another = insights.fixture.another();
     const { owner, name } = another.repository;
     await pages.on({}, async ({ page, open }) => {
-      await open(`/${owner}/${name}`);
+      await open(`/${owner}/${name}/tests`);
       await page.getByText('Waiting for the first report').waitFor();
       await page.getByRole('button', { name: 'Make a key' }).click();
       await page.getByText(/^cii_[\w-]{43}$/).waitFor();
