@@ -95,9 +95,11 @@ export class DurationLists {
 
   constructor(private readonly deps: Pick<InsightsDeps, 'clickhouse' | 'clock'>) {}
 
-  /** Up to an hour old. */
-  of(repository: Repository): Promise<DurationList> {
-    return this.#kept.get(repository.id, () => this.#read(repository));
+  /** Up to an hour old, but for one without a test: the first ones are shown at once. */
+  async of(repository: Repository): Promise<DurationList> {
+    const list = await this.#kept.get(repository.id, () => this.#read(repository));
+    if (list.durations.length === 0) this.#kept.forget(repository.id);
+    return list;
   }
 
   async #read({ id, owner }: Repository): Promise<DurationList> {

@@ -232,7 +232,7 @@ export const commitQuery = (path: RepositoryPath, commit: string, only: Query = 
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       ask<CommitFailures>('GET', `${insights(path)}${pathOf`/commits/${commit}/failures`}`, {
-        query: { ...only, cursor, per_page: PAGE_ROWS },
+        query: { ...only, cursor, per_page: LINES },
         signal,
       }),
     getNextPageParam: ({ next }) => next,

@@ -132,7 +132,7 @@ function Head({ cause }: { cause: CausePage }) {
 function NewestFailure({ path, failure }: { path: RepositoryPath; failure: CausePage['newest_failure'] }) {
   return (
     <div className="flex flex-col gap-2 p-4">
-      <p className="flex flex-wrap gap-x-3">
+      <p className="flex flex-wrap gap-x-3 gap-y-2">
         <Link
           to="/$owner/$repository/tests/$testId"
           params={{ ...path, testId: failure.test.test_id }}

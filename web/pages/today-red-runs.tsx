@@ -63,7 +63,7 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
       </p>
       <ul className="mt-1">
         {run.tests.map((test) => (
-          <li key={test.test_id} className="flex items-baseline gap-2 text-soft">
+          <li key={test.test_id} className="flex items-baseline gap-2 py-1 text-soft">
             <span className={`w-24 shrink-0 text-xs ${test.verdict === 'new' ? 'font-medium text-broken' : ''}`}>
               {VERDICTS[test.verdict]}
             </span>

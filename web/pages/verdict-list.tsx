@@ -177,7 +177,11 @@ function OfOneCause({ path, failures, children }: OfOneCauseProps) {
       </Unfolding>
       {first.cause_id !== null && (
         <p className="px-4 pb-2 text-xs">
-          <Link to="/$owner/$repository/causes/$cause" params={{ ...path, cause: first.cause_id }}>
+          <Link
+            to="/$owner/$repository/causes/$cause"
+            params={{ ...path, cause: first.cause_id }}
+            className="inline-block py-1"
+          >
             The cause on the default branch
           </Link>
         </p>
