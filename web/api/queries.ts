@@ -80,7 +80,7 @@ const SETUP_ASKED_MS = 3_000;
 /** Of lists whose rows take the service more than a lookup. */
 const LINES = 30;
 /** Each row has a chart. */
-const CAUSES_ROWS = 50;
+const CAUSES_ROWS = 25;
 
 /** Repositories with the most trouble, and how many there are: at once, also where the whole list takes a second. */
 export const firstRepositoriesQuery = queryOptions({
@@ -232,7 +232,7 @@ export const commitQuery = (path: RepositoryPath, commit: string, only: Query = 
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       ask<CommitFailures>('GET', `${insights(path)}${pathOf`/commits/${commit}/failures`}`, {
-        query: { ...only, cursor, per_page: LINES },
+        query: { ...only, cursor, per_page: PAGE_ROWS },
         signal,
       }),
     getNextPageParam: ({ next }) => next,
