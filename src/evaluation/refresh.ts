@@ -54,6 +54,8 @@ export interface RefreshDeps {
 /** How many times as long as its step took a kind rests. Totals and causes are read by people, and take seconds of a large repository. */
 const REST_TIMES = 10;
 const READ_REST_TIMES = 30;
+/** Causes are derived from all retained failures of a repository, and each of many repositories takes its turn. */
+const CAUSES_REST_MS = 10_000;
 /** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
 const REST_MS_MAX = 60_000;
 
@@ -106,7 +108,8 @@ export class Refresh {
   #restOf(kind: StaleKind, startedAt: number): number {
     if (this.isHasty) return 0;
     const tookMs = performance.now() - startedAt;
-    if (kind === 'totals' || kind === 'causes') return READ_REST_TIMES * tookMs;
+    if (kind === 'totals') return READ_REST_TIMES * tookMs;
+    if (kind === 'causes') return Math.max(CAUSES_REST_MS, READ_REST_TIMES * tookMs);
     return Math.min(REST_TIMES * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
   }
 
