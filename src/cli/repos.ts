@@ -114,7 +114,7 @@ const parseQuarantineLimit = (value: string): number | 'off' =>
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
 
-/** What is no number is refused by the rule of the settings. */
+/** Text without a number becomes NaN, which the rule of the settings refuses. */
 const parsePrice = (value: string): number | null => (value === 'off' ? null : Number(value));
 
 /** Throws a {@link UserError} for what the rule of the settings refuses. */

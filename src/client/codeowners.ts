@@ -66,7 +66,7 @@ async function listFiles(root: string): Promise<string[]> {
   return files.length > CODEOWNERS_FILES_MAX || bytes > CODEOWNERS_FILES_BYTES_MAX ? [] : files;
 }
 
-/** What the job says of its run, as far as it decides whether it speaks for the default branch. */
+/** The words of the job about its run that decide whether it speaks for the default branch. */
 function originIn(query: UploadQuery) {
   const word = (name: string): string | null => {
     const value = query[name];

@@ -1,6 +1,7 @@
 /** How commands print: tables for people, JSON for machines, always on standard output. */
 import { writeSync } from 'node:fs';
 import { eastAsianWidth } from 'get-east-asian-width';
+import { grouped } from '../domain/grouped-number.ts';
 import { inLog, jsonInLog, linesInLog } from './foreign-text.ts';
 
 const STANDARD_OUTPUT = 1;
@@ -51,9 +52,6 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 /** In columns of a terminal. Marks that join the character before them count as one, which few names have. */
 const widthOf = (text: string): number =>
   [...text].reduce((sum, character) => sum + eastAsianWidth(character.codePointAt(0) ?? 0), 0);
-
-/** `1,000`, of a whole number. `toLocaleString` would load the data of every language, which takes Node 15 ms. */
-export const grouped = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** `1 report`, `2 reports`, `1,000 reports`. */
 export const count = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;

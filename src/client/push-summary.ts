@@ -1,6 +1,8 @@
 /** The last lines that a push prints. */
+
+import { grouped } from '../domain/grouped-number.ts';
 import { inLog } from './foreign-text.ts';
-import { count, grouped } from './output.ts';
+import { count } from './output.ts';
 import type { UploadResult } from './upload.ts';
 
 /** Whether everything was accepted: no file failed, no row was rejected, and none was lost with a broken end. */

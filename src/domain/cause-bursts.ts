@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from './time.ts';
 
 /** Nodes that began longer before the run are not new in it. */
 const YOUNG_MS = 3 * HOUR_MS;
-/** What is usual is counted over these days, but for the last: that one may be the burst itself. */
+/** The usual number is counted over these days, but for the last: that one may be the burst itself. */
 const USUAL_MS = 14 * DAY_MS;
 const UNCOUNTED_MS = DAY_MS;
 const TESTS_MIN = 5;

@@ -1,4 +1,4 @@
-/** What is joined to causes (src/domain/causes.ts): the failures of one signature, while it does not stay away for long. */
+/** A node: the failures of one signature, while it does not stay away for long. Nodes are joined to causes (causes.ts). */
 import type { Signature } from './cause-signature.ts';
 
 /** The failures of one test with one signature in one run, or some of them. */
@@ -9,7 +9,7 @@ export interface FailedInRun {
   run: string;
   /** The first of them; milliseconds since the epoch. */
   failedAt: number;
-  /** Of the newest failure of this test and signature. */
+  /** The stack frames of the newest failure of this test and signature. */
   frames: readonly string[];
   /** The file of the test; empty if unknown. */
   file: string;

@@ -20,7 +20,7 @@ export interface Signature {
   message: string;
   /** The test of a generic message; null if the message speaks for itself. */
   testId: string | null;
-  /** What messages of one kind have in common; null if the message is generic. */
+  /** The part that messages of one kind have in common; null if the message is generic. */
   skeleton: string | null;
   /** Words that say something, in lower case. */
   words: ReadonlySet<string>;

@@ -147,7 +147,7 @@ function episodesOf<F extends FailedInRun>(failures: readonly F[], runs: Readonl
   return episodes;
 }
 
-/** What groups of nodes are compared by. */
+/** The features by which groups of nodes are compared. */
 interface Group {
   node: number;
   beganAt: number;
@@ -196,7 +196,7 @@ function groupOf(root: number, nodes: readonly Node[], runs: ReadonlyMap<string,
   const failures = nodes.flatMap((node) => node.failures);
   const ordered = [...new Set(failures.map(({ run }) => run))].flatMap((key) => runs.get(key) ?? []).sort(compareRuns);
   const beganAt = leastOf(nodes.map(({ firstAt }) => firstAt));
-  // Of a group whose first runs have left, no one can say with which runs it began.
+  // If the first runs of a group have left, no one can say with which runs it began.
   if (ordered.length < FIRST_RUNS || (ordered[0]?.at ?? 0) > beganAt) return undefined;
   const telling = nodes.flatMap(({ signature }) => [...signature.words]);
   return {

@@ -20,7 +20,7 @@ const PATTERN_LENGTH_MAX = 1_024;
 export interface CodeownersRule {
   /** From 1. */
   line: number;
-  /** As it is written. */
+  /** The pattern, as the file has it. */
   pattern: string;
   owners: readonly string[];
   /** Of GitLab; empty before the first. */

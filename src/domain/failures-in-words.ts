@@ -3,6 +3,7 @@
  * of a pull request, and the gate of a job. Pure.
  */
 import { COMMIT_VERDICTS, type CommitVerdict } from './commit-verdict.ts';
+import { grouped } from './grouped-number.ts';
 import { DAY_MS } from './time.ts';
 
 /** `unknown`: a gate that has no verdict on a test. */
@@ -86,5 +87,3 @@ function dayInWords(at: number, now: number): string {
   const date = new Date(at);
   return (days < WEEK_DAYS ? WEEKDAYS[date.getUTCDay()] : undefined) ?? date.toISOString().slice(0, 10);
 }
-
-const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');

@@ -278,7 +278,7 @@ export class Refresh {
     );
   }
 
-  /** Without the lock of the partition: it takes a second of a repository with many failures. */
+  /** Without the lock of the partition: it takes seconds of a repository with many failures. */
   async #causes(repositoryId: string): Promise<void> {
     const { db, clickhouse } = this.deps;
     await onPostgres(() =>

@@ -9,7 +9,7 @@ import { wholeNumber } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
 import { findPullRequest } from '../postgres/pull-requests.ts';
 import * as common from './common.ts';
-import { pullSummary, userSchema } from './pull-summary.ts';
+import { pullSummary, toldFields } from './pull-summary.ts';
 
 const COMMITS_MAX = 100;
 
@@ -31,9 +31,8 @@ const pullCommits = defineQuery(
   commitRow,
 );
 
-const SHA_EXAMPLE = '1111111111111111111111111111111111111111';
 const commitSchema = z.object({
-  commit_sha: z.string().meta({ example: SHA_EXAMPLE }),
+  commit_sha: z.string().meta({ example: '1111111111111111111111111111111111111111' }),
   started_at: common.dateTimeOut.meta({ description: 'When the first of its executions finished' }),
   ended_at: common.dateTimeOut.meta({ description: 'When the last one that has arrived finished' }),
   runs: z.int().meta({ description: 'What pipelines ran on it, also for its branch', example: 2 }),
@@ -42,25 +41,10 @@ const commitSchema = z.object({
   skipped: z.int().meta({ description: 'Skipped executions, over all runs', example: 3 }),
 });
 
-const UNTOLD = 'null if the host did not say';
 const response = z
   .object({
-    number: z.int().meta({ example: 7 }),
-    title: z
-      .string()
-      .nullable()
-      .meta({ description: `Of the pull request; ${UNTOLD}`, example: 'Round totals' }),
-    user: userSchema.nullable().meta({ description: `Its author; ${UNTOLD}` }),
+    ...toldFields,
     base_ref: z.string().nullable().meta({ description: 'The branch that it is for', example: 'main' }),
-    head_ref: z.string().nullable().meta({ description: 'Its own branch', example: 'feature/rounding' }),
-    head_commit: z
-      .string()
-      .nullable()
-      .meta({ description: `Its newest commit; ${UNTOLD}`, example: SHA_EXAMPLE }),
-    merge_commit: z
-      .string()
-      .nullable()
-      .meta({ description: `The commit that it was merged as; null before that, and ${UNTOLD}`, example: null }),
     commits_count: z.int().meta({ description: 'Commits from which results have arrived', example: 1 }),
     commits: z.array(commitSchema).meta({ description: `The newest ${COMMITS_MAX} of them, newest first` }),
   })

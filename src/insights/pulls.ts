@@ -25,7 +25,7 @@ import type { FailureEvidence } from './failure-evidence.ts';
 import { summaryOf, verdictCounts } from './failure-summary.ts';
 import { readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
-import { pullSummary, userSchema } from './pull-summary.ts';
+import { pullSummary, toldFields } from './pull-summary.ts';
 
 const DAYS_DEFAULT = 14;
 const DAYS_MAX = 90;
@@ -65,28 +65,10 @@ const pagedPulls: PagedList<Row, [startedMs: number, number: string]> = {
 };
 
 const STATES = ['open', 'merged', 'all'] as const;
-const UNTOLD = 'null if the host did not say';
 const count = (description: string, example: number) => z.int().meta({ description, example });
 const pullSchema = z
   .object({
-    number: z.int().meta({ example: 7 }),
-    title: z
-      .string()
-      .nullable()
-      .meta({ description: `Of the pull request; ${UNTOLD}`, example: 'Round totals' }),
-    user: userSchema.nullable().meta({ description: `Its author; ${UNTOLD}` }),
-    head_ref: z.string().nullable().meta({ description: 'Its own branch', example: 'feature/rounding' }),
-    head_commit: z
-      .string()
-      .nullable()
-      .meta({
-        description: `Its newest commit, on which perhaps nothing ran yet; ${UNTOLD}`,
-        example: '1111111111111111111111111111111111111111',
-      }),
-    merge_commit: z
-      .string()
-      .nullable()
-      .meta({ description: `The commit that it was merged as; null before that, and ${UNTOLD}`, example: null }),
+    ...toldFields,
     commit_sha: z.string().meta({
       description: 'The newest commit on which something ran, which the counts are about',
       example: '1111111111111111111111111111111111111111',

@@ -189,7 +189,7 @@ describe('lists of runs that are asked for at the same time', () => {
     });
     let shown = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 40 }), async (several) => {
+      fc.asyncProperty(fc.array(asked, { minLength: 20, maxLength: 40 }), async (several) => {
         const lists = counting();
         const together = await Promise.all(several.map((one) => lists.page(one)));
         const alone: RunRow[][] = [];

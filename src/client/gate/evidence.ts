@@ -1,5 +1,5 @@
 /** Why the service gave a verdict, in a sentence for people. Pure. */
-import { grouped } from '../output.ts';
+import { grouped } from '../../domain/grouped-number.ts';
 import type { CommitFailure } from '../repository.ts';
 
 /** Null if the evidence says nothing about the verdict. */

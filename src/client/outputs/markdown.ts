@@ -1,9 +1,9 @@
 /** The result of `gate` as Markdown, for job summaries and annotations. Names of tests are text, never markup. */
 
 import { attachmentTitle } from '../../domain/attachments.ts';
+import { grouped } from '../../domain/grouped-number.ts';
 import { inMarkdown } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { grouped } from '../output.ts';
 import { countSentence, exceptionOf, ownedBy, resultSentence, VERDICT_WORDS } from './words.ts';
 
 /** GitHub takes 1 MiB for a step, Buildkite as much for an annotation. */

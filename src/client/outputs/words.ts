@@ -1,9 +1,10 @@
 /** The words of every output of `gate`. Pure. */
 
+import { grouped } from '../../domain/grouped-number.ts';
 import { inLog } from '../foreign-text.ts';
 import type { Reason, Verdict } from '../gate/decision.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
-import { count, grouped } from '../output.ts';
+import { count } from '../output.ts';
 
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   new: 'new',
