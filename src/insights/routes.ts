@@ -13,7 +13,6 @@ import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountCost } from './cost.ts';
 import { mountDetails } from './details.ts';
-import { DurationLists } from './duration-lists.ts';
 import { mountDurations } from './durations.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
@@ -87,7 +86,6 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
-    durationLists: new DurationLists(stores),
     redRunLedgers: new RedRunLedgers(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),
