@@ -6,7 +6,13 @@ import { v5 as uuid5 } from 'uuid';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
-import { DURATION_DAYS, GROWTH_DAYS_MIN, GROWTH_SECONDS_MIN, GROWTH_TIMES_MIN, growthOf } from '../domain/duration-growth.ts';
+import {
+  DURATION_DAYS,
+  GROWTH_DAYS_MIN,
+  GROWTH_SECONDS_MIN,
+  GROWTH_TIMES_MIN,
+  growthOf,
+} from '../domain/duration-growth.ts';
 import { ALL_LEGS, jobKey, type Leg, legKey } from '../domain/test-identity.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type DurationTotals, jobsWithLegs, type TestDurations, testIdsOf } from '../postgres/durations.ts';
