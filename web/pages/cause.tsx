@@ -17,6 +17,7 @@ import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { daysUpTo, formatUtcDay, UTC_HINT } from '../ui/utc.ts';
+import { CauseTerms } from './cause-terms.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/causes/$cause');
 const DAYS = 90;
@@ -30,7 +31,7 @@ export function Cause() {
   if (!data) return <NotYet title="Cause" error={error} reset={() => void refetch()} />;
   return (
     <div className="flex flex-col gap-5">
-      <Head cause={data} />
+      <Head path={path} cause={data} />
       <Section title="Newest failure" aside={<Time at={data.newest_failure.failed_at} />}>
         <NewestFailure path={path} failure={data.newest_failure} />
       </Section>
@@ -111,7 +112,7 @@ const Times = ({ count }: { count: number }) => (
 const LeftOut = ({ shown, all }: { shown: number; all: number }) =>
   shown < all ? <p className="px-4 py-2 text-xs text-soft">{formatCount(all - shown)} more are not shown.</p> : null;
 
-function Head({ cause }: { cause: CausePage }) {
+function Head({ path, cause }: { path: RepositoryPath; cause: CausePage }) {
   const { newest_failure: newest } = cause;
   return (
     <header>
@@ -128,6 +129,7 @@ function Head({ cause }: { cause: CausePage }) {
           {formatCounted(cause.merged_from.length, 'other cause')} turned out to be this one.
         </p>
       )}
+      <CauseTerms path={path} cause={cause} />
     </header>
   );
 }

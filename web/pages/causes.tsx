@@ -124,6 +124,7 @@ function Row({ path, cause, window }: RowProps) {
         </Link>
         <span className="block truncate text-xs text-soft">
           {cause.exception_type} · {cause.newest_test.test_name}
+          {cause.owner !== null && ` · owner ${cause.owner}`}
         </span>
       </span>
       <CauseDays days={cause.failures_by_day} window={window} className="h-7 w-full max-sm:w-32" />
