@@ -5,8 +5,9 @@ import type { ReactNode } from 'react';
 import type { CausePage } from '../../src/insights/cause.ts';
 import { causeQuery, type RepositoryPath } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
-import { CauseDays } from '../ui/cause-days.tsx';
+import { Chart } from '../ui/chart.tsx';
 import { Commit } from '../ui/commit.tsx';
+import { dayStarts, failuresByDay } from '../ui/day-sparkline.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
@@ -37,7 +38,7 @@ export function Cause() {
       </Section>
       <Section title="Failures by day" aside={`${DAYS} days`}>
         <div className="flex flex-col gap-2 p-4">
-          <CauseDays days={data.failures_by_day} window={daysUpTo(Date.now(), DAYS)} className="h-20 w-full" />
+          <Days cause={data} />
           <p className="text-xs text-soft">{UTC_HINT}</p>
         </div>
       </Section>
@@ -131,6 +132,21 @@ function Head({ path, cause }: { path: RepositoryPath; cause: CausePage }) {
       )}
       <CauseTerms path={path} cause={cause} />
     </header>
+  );
+}
+
+function Days({ cause: { failures_by_day: days } }: { cause: CausePage }) {
+  const window = daysUpTo(Date.now(), DAYS);
+  const values = failuresByDay(days, window);
+  const total = values.reduce((sum, count) => sum + count, 0);
+  return (
+    <Chart
+      label={`${formatCounted(total, 'failure')} in ${formatCounted(DAYS, 'day')}`}
+      starts={dayStarts(window)}
+      end={window.end}
+      bars={[{ name: 'Failures', colour: 'text-broken', values }]}
+      size="low"
+    />
   );
 }
 
