@@ -17,6 +17,7 @@ import { mountReceiptLists } from './ingest/receipts.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
+import { mountMcp } from './mcp/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountAudit } from './operate/audit.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
@@ -85,6 +86,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,
+    mountMcp,
   ];
 }
 

@@ -21,8 +21,7 @@ const causePath = repositoryPath.extend({
   cause_id: uuid5('The cause, or one that was merged into it, as returned by the list of causes.', ID_EXAMPLE),
 });
 
-const unknownCause = () =>
-  notFound('There is no such cause in this repository. Its causes are listed at …/causes.');
+const unknownCause = () => notFound('There is no such cause in this repository. Its causes are listed at …/causes.');
 
 const terms = {
   owner: text(1, QUARANTINE_OWNER_LENGTH_MAX)
