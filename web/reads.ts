@@ -12,6 +12,7 @@ import {
   executionsQuery,
   failuresQuery,
   firstRepositoriesQuery,
+  hostQuery,
   pullQuery,
   pullsQuery,
   quarantinesQuery,
@@ -102,6 +103,7 @@ async function readPull(client: QueryClient, path: RepositoryPath, number: strin
 export function readAhead(client: QueryClient, matches: readonly ({ routeId: string } & Place)[]): void {
   for (const { routeId, ...place } of matches) {
     const { owner = '', repository = '' } = place.params;
+    if (owner !== '') void client.prefetchQuery(hostQuery({ owner, repository }));
     READS[routeId]?.(client, { owner, repository }, place);
   }
 }

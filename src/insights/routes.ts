@@ -22,6 +22,7 @@ import { FailureEvidence } from './failure-evidence.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
+import { mountHost } from './host.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
@@ -77,6 +78,7 @@ const MOUNTED = [
   mountFlakyDetectionContext,
   mountSplit,
   mountSetup,
+  mountHost,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

@@ -123,6 +123,7 @@ export const pullRequestsOf = (pulls: readonly LivelyPull[]): PrEventsJob => ({
   v: 1,
   repository: { host: 'github.com', ...LIVELY },
   default_branch: 'main',
+  page_url: `https://github.example.com/${LIVELY.owner}/${LIVELY.name}`,
   renamed_from: null,
   pull_requests: pulls.map(({ number, author, title, branch, commits, merged }) => {
     const head = commits.at(-1);

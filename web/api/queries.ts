@@ -15,6 +15,7 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { DurationPage } from '../../src/insights/durations.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
+import type { RepositoryHost } from '../../src/insights/host.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
 import type { OwnerList } from '../../src/insights/owners.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
@@ -167,6 +168,14 @@ export const segmentsQuery = (path: TestPath, { start, end }: TimeWindow) =>
     queryFn: ({ signal }) => get<TestSegments>(`${test(path)}/segments`, { start, end }, signal),
     staleTime: 60_000,
     placeholderData: (before) => before,
+  });
+
+/** Where the repository is hosted. It hardly ever changes. */
+export const hostQuery = ({ owner, repository }: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['host', owner, repository],
+    queryFn: ({ signal }) => get<RepositoryHost>(`${insights({ owner, repository })}/host`, {}, signal),
+    staleTime: 600_000,
   });
 
 /** Asked again and again: its steps turn green by themselves. */
