@@ -16,7 +16,7 @@ const response = z
     source: z
       .enum(HOST_SOURCES)
       .nullable()
-      .meta({ description: 'Who said so; all but the default branch are null while nobody has', example: 'upload' }),
+      .meta({ description: 'Who said so; all but the default branch are null while no one has', example: 'upload' }),
     default_branch: z
       .string()
       .nullable()

@@ -57,7 +57,7 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   host_page: repository.hostSource === 'setting' ? hostPageOf(repository) : null,
 });
 
-/** Where a repository is shown to people; null: nobody has said so. */
+/** Where a repository is shown to people; null: no one has said so. */
 export const hostPageOf = ({ hostKind, hostUrl }: Pick<Repository, 'hostKind' | 'hostUrl'>): HostPage | null =>
   hostKind !== null && hostUrl !== null ? { kind: hostKind, url: hostUrl } : null;
 

@@ -21,7 +21,7 @@ const set = (base: string, body: unknown) =>
   });
 const NOWHERE = { kind: null, url: null, source: null, default_branch: null, links: null };
 
-test('a repository of which nobody has said where it is has no links', async () => {
+test('a repository of which no one has said where it is has no links', async () => {
   const repository = uploads.repository();
   expect(await hostOf(repository.base)).toEqual(NOWHERE);
   await uploads.store(repository.base, XML, { run_id: '1', branch: 'main', job_url: 'https://ci.example.com/jobs/1' });

@@ -1,4 +1,4 @@
-/** GitHub, GitHub Enterprise Cloud with a domain of its own, and GitHub Enterprise Server. */
+/** GitHub, GitHub Enterprise Cloud below `ghe.com`, and GitHub Enterprise Server. */
 import type { HostKind } from './host-kind.ts';
 
 /** docs.github.com, "OpenID Connect reference": issuers of the three, of which an enterprise may have one with its name. */

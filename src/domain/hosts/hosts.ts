@@ -36,7 +36,7 @@ function isPlainAddress(address: string): boolean {
 }
 
 /**
- * Who says where a repository is shown, from the weakest to the strongest. An upload says it once, while nobody has: who
+ * Who says where a repository is shown, from the weakest to the strongest. An upload says it once, while no one has: who
  * may send results could lead everyone elsewhere with it.
  */
 export const HOST_SOURCES = ['upload', 'identity_token', 'webhook', 'setting'] as const;

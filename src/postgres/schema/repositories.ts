@@ -32,7 +32,7 @@ export const repositories = schema.table(
     /** Money for a minute of CI and for an hour in which an author waits, in a unit of its team; null: none is shown. */
     ciMinutePrice: doublePrecision('ci_minute_price'),
     waitingHourPrice: doublePrecision('waiting_hour_price'),
-    /** Its page on its host, and who said so; null: nobody has. */
+    /** Its page on its host, and who said so; null: no one has. */
     hostKind: text('host_kind', { enum: HOST_KINDS }),
     hostUrl: text('host_url'),
     hostSource: text('host_source', { enum: HOST_SOURCES }),
