@@ -6,7 +6,7 @@ import type { CauseList } from '../../src/insights/causes.ts';
 import { causesQuery, type RepositoryPath } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { DaySparkline, failuresByDay } from '../ui/day-sparkline.tsx';
-import { formatCounted } from '../ui/format.ts';
+import { formatCounted, formatShares } from '../ui/format.ts';
 import { PagedList } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -21,6 +21,7 @@ const SORTS = [
   [undefined, 'Newest failure'],
   ['failures', 'Most failures'],
   ['tests', 'Most tests'],
+  ['cost', 'Highest cost'],
 ] as const;
 const WINDOWS = [
   ['1', 'Today'],
@@ -133,7 +134,9 @@ function Row({ path, cause, window }: RowProps) {
       />
       <span className="text-xs text-soft">
         <span className="block font-medium text-ink">{formatCounted(cause.test_count, 'test')}</span>
-        {formatCounted(cause.failure_count, 'failure')}
+        {cause.cost === null
+          ? formatCounted(cause.failure_count, 'failure')
+          : `${formatShares(cause.cost.red_runs)} red runs`}
       </span>
       <span className="text-right text-soft max-sm:ml-auto">
         <Time at={cause.last_failure_at} />
