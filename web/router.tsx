@@ -153,6 +153,22 @@ const testRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/test.tsx'), 'Test'),
 });
 
+const historyRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/tests/$testId/history',
+  validateSearch: (search) =>
+    set({
+      days: oneOf(search.days, ['7', '90']),
+      result: oneOf(search.result, ['attempts', 'failed', 'passed', 'skipped']),
+      branch: text(search.branch),
+      pull: text(search.pull),
+      leg: text(search.leg),
+      at: text(search.at),
+      beside: text(search.beside),
+    }),
+  component: lazyRouteComponent(() => import('./pages/test-history.tsx'), 'History'),
+});
+
 const causesRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/causes',
@@ -301,6 +317,7 @@ export const router = createRouter({
         repositoryHomeRoute,
         testsRoute,
         testRoute,
+        historyRoute,
         causesRoute,
         causeRoute,
         runsRoute,

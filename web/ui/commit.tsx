@@ -10,7 +10,7 @@ export const Commit = ({ path: { owner, repository }, commit }: { path: Reposito
     <Link
       to="/$owner/$repository/commits/$commit"
       params={{ owner, repository, commit }}
-      className="font-mono text-xs"
+      className="-my-1 inline-block min-w-6 py-1 font-mono text-xs"
       title={commit}
     >
       {commit.slice(0, SHOWN)}

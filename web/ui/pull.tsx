@@ -15,7 +15,7 @@ export const Pull = ({ path: { owner, repository }, number, prefix = '' }: PullP
     <Link
       to="/$owner/$repository/pulls/$number"
       params={{ owner, repository, number: String(number) }}
-      className="underline"
+      className="-my-0.5 inline-block min-w-6 py-0.5 underline"
     >
       {prefix}#{number}
     </Link>
