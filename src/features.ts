@@ -71,7 +71,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountSessions(app, http, { keys, sessions }),
     (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
-    (app, http) => mountCiExchange(app, http, { keys, config: ciTokens }),
+    (app, http) => mountCiExchange(app, http, { keys, repositories, config: ciTokens }),
     (app, http) => mountHealth(app, http, readinessOf(db, probes)),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {

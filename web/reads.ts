@@ -9,9 +9,12 @@ import {
   commitQuery,
   detailsQuery,
   effectsQuery,
+  executionQuery,
   executionsQuery,
   failuresQuery,
   firstRepositoriesQuery,
+  historyQuery,
+  hostQuery,
   pullQuery,
   pullsQuery,
   quarantinesQuery,
@@ -27,7 +30,14 @@ import {
   turnsQuery,
   uploadsQuery,
 } from './api/queries.ts';
-import { pullEventsQuery, type TestsView, type TestView, testsViewQuery, testWindow } from './api/views.ts';
+import {
+  historyView,
+  pullEventsQuery,
+  type TestsView,
+  type TestView,
+  testsViewQuery,
+  testWindow,
+} from './api/views.ts';
 
 /** What other pages have in their addresses. */
 type Others = Record<string, unknown>;
@@ -35,7 +45,10 @@ type Others = Record<string, unknown>;
 /** Values of an address, as the router has checked them. */
 interface Place {
   params: Partial<Record<'owner' | 'repository' | 'testId' | 'number' | 'commit' | 'run', string>>;
-  search: TestsView & TestView & Partial<Record<'branch' | 'author' | 'state', string | undefined>> & Others;
+  search: TestsView &
+    TestView &
+    Partial<Record<'branch' | 'author' | 'state' | 'result' | 'pull' | 'leg' | 'at' | 'beside', string | undefined>> &
+    Others;
 }
 
 type Reads = (client: QueryClient, path: RepositoryPath, place: Place) => void;
@@ -63,6 +76,13 @@ const READS: Readonly<Record<string, Reads>> = {
     void client.prefetchQuery(failuresQuery(test));
     void client.prefetchQuery(executionsQuery(test, window));
     void client.prefetchQuery(effectsQuery(path));
+  },
+  '/signed/$owner/$repository/tests/$testId/history': (client, path, { params: { testId = '' }, search }) => {
+    const test = { ...path, testId };
+    void client.prefetchQuery(detailsQuery(test));
+    void client.prefetchInfiniteQuery(historyQuery(test, historyView(search, Date.now())));
+    for (const id of [search.at, search.beside])
+      if (id !== undefined) void client.prefetchQuery(executionQuery(test, id));
   },
   '/signed/$owner/$repository/runs': (client, path, { search: { branch } }) =>
     void client.prefetchInfiniteQuery(runsQuery(path, { branch })),
@@ -102,6 +122,7 @@ async function readPull(client: QueryClient, path: RepositoryPath, number: strin
 export function readAhead(client: QueryClient, matches: readonly ({ routeId: string } & Place)[]): void {
   for (const { routeId, ...place } of matches) {
     const { owner = '', repository = '' } = place.params;
+    if (owner !== '') void client.prefetchQuery(hostQuery({ owner, repository }));
     READS[routeId]?.(client, { owner, repository }, place);
   }
 }

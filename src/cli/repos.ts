@@ -27,6 +27,7 @@ interface SetOptions {
   reruns?: number | null;
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
+  hostPage?: { kind: string; url: string } | 'off';
   create?: boolean;
   host: string;
 }
@@ -71,6 +72,11 @@ const set = (): Command =>
     )
     .option('--ci-minute-price <money|off>', 'money for a minute of CI, shown with what red runs cost', parsePrice)
     .option('--waiting-hour-price <money|off>', 'money for an hour in which an author waits', parsePrice)
+    .option(
+      '--host-page <kind=address|off>',
+      'where the repository is shown, such as gitlab=https://git.example.com/acme/shop; off: as uploads say',
+      parseHostPage,
+    )
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
@@ -114,6 +120,13 @@ const parseQuarantineLimit = (value: string): number | 'off' =>
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
 
+/** Whatever the text is, the rule of the settings reads it. */
+function parseHostPage(value: string): { kind: string; url: string } | 'off' {
+  if (value === 'off') return value;
+  const [kind = '', ...rest] = value.split('=');
+  return { kind, url: rest.join('=') };
+}
+
 /** Text without a number becomes NaN, which the rule of the settings refuses. */
 const parsePrice = (value: string): number | null => (value === 'off' ? null : Number(value));
 
@@ -129,10 +142,11 @@ function changeOf(options: SetOptions): SettingsChange {
     rerun_percent: options.reruns,
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
+    host_page: options.hostPage === 'off' ? null : options.hostPage,
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price and --waiting-hour-price.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price and --host-page.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;
