@@ -8,6 +8,7 @@ import { useTitle } from '../ui/title.ts';
 import { FirstReport } from './first-report.tsx';
 import { Endings } from './today-endings.tsx';
 import { RedRunList } from './today-red-runs.tsx';
+import { Trends } from './today-trends.tsx';
 import { Turns } from './today-turns.tsx';
 import { UploadTrouble } from './today-uploads.tsx';
 import { Week } from './today-week.tsx';
@@ -48,6 +49,7 @@ export function Today() {
           </div>
           <Turns path={path} found={turns.data} />
         </div>
+        <Trends path={path} />
       </Week>
     </Page>
   );
