@@ -6,6 +6,7 @@ import { quarantinesQuery, redRunsQuery, turnsQuery } from '../api/queries.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FirstReport } from './first-report.tsx';
+import { CostlyCauses } from './today-causes.tsx';
 import { Endings } from './today-endings.tsx';
 import { RedRunList } from './today-red-runs.tsx';
 import { Trends } from './today-trends.tsx';
@@ -44,6 +45,7 @@ export function Today() {
         <div className="grid items-start gap-5 lg:grid-cols-2">
           <div className="flex min-w-0 flex-col gap-5">
             <RedRunList path={path} found={red.data} />
+            <CostlyCauses path={path} />
             <Endings path={path} quarantines={quarantines.data.quarantined_tests} />
             <UploadTrouble path={path} />
           </div>
