@@ -110,7 +110,7 @@ function Figure({ trend, starts }: { trend: Trend; starts: readonly number[] }) 
       <p>
         <span className={`font-semibold tabular-nums ${now === 0 ? '' : colour}`}>{format(now)}</span>{' '}
         <span className="text-xs text-soft">
-          {isLevel ? 'now' : 'this week'}, {format(before)} {isLevel ? 'a week ago' : 'the week before'}
+          {isLevel ? 'now' : 'this week'}, {format(before)} {isLevel ? 'a week ago' : 'before'}
         </span>
       </p>
       <Bars
