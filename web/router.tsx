@@ -151,7 +151,7 @@ const causesRoute = createRoute({
     set({
       q: text(search.q),
       days: oneOf(search.days, ['1', '7', '90']),
-      sort: oneOf(search.sort, ['failures', 'tests']),
+      sort: oneOf(search.sort, ['failures', 'tests', 'cost']),
       health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
     }),
   component: lazyRouteComponent(() => import('./pages/causes.tsx'), 'Causes'),
@@ -224,7 +224,7 @@ const costRoute = createRoute({
         'queue_departures',
       ]),
       reason: oneOf(search.reason, ['infrastructure', 'change', 'broken', 'flaky']),
-      by: oneOf(search.by, ['owner']),
+      by: oneOf(search.by, ['cause', 'owner']),
     }),
   component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),
 });

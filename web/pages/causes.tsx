@@ -6,7 +6,7 @@ import type { CauseList } from '../../src/insights/causes.ts';
 import { causesQuery, type RepositoryPath } from '../api/queries.ts';
 import { CauseDays } from '../ui/cause-days.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { formatCounted } from '../ui/format.ts';
+import { formatCounted, formatShares } from '../ui/format.ts';
 import { PagedList } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -21,6 +21,7 @@ const SORTS = [
   [undefined, 'Newest failure'],
   ['failures', 'Most failures'],
   ['tests', 'Most tests'],
+  ['cost', 'Highest cost'],
 ] as const;
 const WINDOWS = [
   ['1', 'Today'],
@@ -128,7 +129,9 @@ function Row({ path, cause, window }: RowProps) {
       <CauseDays days={cause.failures_by_day} window={window} className="h-7 w-full max-sm:w-32" />
       <span className="text-xs text-soft">
         <span className="block font-medium text-ink">{formatCounted(cause.test_count, 'test')}</span>
-        {formatCounted(cause.failure_count, 'failure')}
+        {cause.cost === null
+          ? formatCounted(cause.failure_count, 'failure')
+          : `${formatShares(cause.cost.red_runs)} red runs`}
       </span>
       <span className="text-right text-soft max-sm:ml-auto">
         <Time at={cause.last_failure_at} />

@@ -19,9 +19,11 @@ import { WindowBar } from './window-bar.tsx';
 const route = getRouteApi('/signed/$owner/$repository/cost');
 type TestCost = Costs['tests'][number];
 type OwnerCost = Costs['owners'][number];
+type CauseCost = Costs['causes'][number];
 type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
 type Reason = keyof RedRunsByDay['total']['by_reason'];
 
+const TITLES = { test: 'By test', cause: 'By cause', owner: 'By owner' } as const;
 const REASONS: readonly (readonly [Reason, string, string])[] = [
   ['flaky', 'a flaky test', 'text-flaky'],
   ['broken', 'a broken test', 'text-broken'],
@@ -50,22 +52,23 @@ export function CostPage() {
       {!error && red.data && first && (
         <>
           <RedRunsByReason red={red.data} />
-          <Section title={by === 'owner' ? 'By owner' : 'By test'}>
+          <Section title={TITLES[by]}>
             <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
               <Choice
                 label="Shared out among"
                 value={by}
                 options={[
                   ['test', 'Tests'],
+                  ['cause', 'Causes'],
                   ['owner', 'Owners'],
                 ]}
-                onChoose={(chosen) => change({ by: chosen === 'owner' ? chosen : undefined })}
+                onChoose={(chosen) => change({ by: chosen === 'test' ? undefined : chosen })}
               />
               <Choice
                 label="Reason"
                 value={reason}
                 options={[
-                  [undefined, 'Flaky and broken tests'],
+                  [undefined, by === 'cause' ? 'All but changes' : 'Flaky and broken tests'],
                   ['flaky', 'Flaky tests only'],
                   ['broken', 'Broken tests only'],
                   ['change', 'Wrong changes'],
@@ -75,7 +78,17 @@ export function CostPage() {
               />
               <Total cost={first} />
             </div>
-            {by === 'owner' ? (
+            {by === 'cause' ? (
+              <Parts
+                label="Cost by cause"
+                parts={costs.data?.pages.flatMap(({ body }) => body.causes) ?? []}
+                name={causeColumn(path)}
+                keyOf={({ cause_id }) => cause_id ?? ''}
+                sort={sort}
+                onSort={(chosen) => change({ sort: chosen })}
+                hasMoney={first.total.money !== null}
+              />
+            ) : by === 'owner' ? (
               <Parts
                 label="Cost by owner"
                 parts={costs.data?.pages.flatMap(({ body }) => body.owners) ?? []}
@@ -104,7 +117,7 @@ export function CostPage() {
                   disabled={costs.isFetching}
                   onClick={() => void costs.fetchNextPage()}
                 >
-                  {costs.isFetchingNextPage ? 'Loading …' : by === 'owner' ? 'More owners' : 'More tests'}
+                  {costs.isFetchingNextPage ? 'Loading …' : `More ${by}s`}
                 </button>
               </div>
             )}
@@ -184,6 +197,20 @@ const ownerColumn = (path: RepositoryPath): Column<OwnerCost, Sort> => ({
   ),
 });
 
+const causeColumn = (path: RepositoryPath): Column<CauseCost, Sort> => ({
+  head: 'Cause',
+  isText: true,
+  cell: ({ cause_id: cause, exception_type: type, exception_message: message }) =>
+    cause === null ? (
+      <span className="text-soft">No cause: nothing on the default branch failed like it</span>
+    ) : (
+      <Link to="/$owner/$repository/causes/$cause" params={{ ...path, cause }} className="block text-ink">
+        <span className="block font-medium break-words">{message || type || 'No message'}</span>
+        {message && type && <span className="block text-xs text-soft">{type}</span>}
+      </Link>
+    ),
+});
+
 interface PartsProps<Part> {
   label: string;
   parts: readonly Part[];
@@ -194,7 +221,7 @@ interface PartsProps<Part> {
   hasMoney: boolean;
 }
 
-function Parts<Part extends TestCost | OwnerCost>({
+function Parts<Part extends TestCost | OwnerCost | CauseCost>({
   label,
   parts,
   name,
