@@ -18,6 +18,8 @@ const failedSchema = z.object({
   ),
 });
 
+const quarantinesSchema = z.object({ quarantined_tests: z.array(z.object({ id: z.string() })) });
+
 const [repository = 'acme/shop', pull = ''] = process.argv.slice(2);
 const client = new Client({ name: 'agent-session', version: '1' });
 const url = new URL('/mcp', process.env.CI_INSIGHTS_URL ?? 'http://127.0.0.1:3000');
@@ -50,14 +52,21 @@ for (const { test_name: name, cause_id: causeId } of (byVerdict.get('new') ?? []
     causeId === undefined ? { text: 'no space left on device', limit: 3 } : { cause_id: causeId },
   );
 }
-for (const { test_id: test, test_name: name } of (byVerdict.get('known_flaky') ?? []).slice(0, 1)) {
-  say(`${name} is said to be flaky. What shows it?`);
+const flaky = [...(byVerdict.get('known_flaky') ?? []), ...(byVerdict.get('quarantined') ?? [])];
+for (const { test_id: test, test_name: name, verdict } of flaky.slice(0, 1)) {
+  say(`${name} is ${verdict}. What shows that it is flaky, and how far is it from healthy?`);
   await call('get_test', { test });
   await call('get_recovery', { test });
-  say('The person agrees to a quarantine for two weeks, with a ticket.');
+  const { quarantined_tests: open } = quarantinesSchema.parse(await call('list_quarantines', { test_id: test }));
+  say(
+    open.length > 0
+      ? 'It is quarantined without a ticket. The person agrees to one with an end and a ticket in its place.'
+      : 'The person agrees to a quarantine for two weeks, with a ticket.',
+  );
+  for (const { id } of open) await call('release_quarantine', { quarantine_id: id });
   await call('quarantine_test', {
     test_name: plain(name),
-    reason: `Known flaky on pull request ${pull}: executions of the same code passed and failed`,
+    reason: `Failed on pull request ${pull} as it does on the default branch, where the same code passed and failed`,
     ticket_url: 'https://tickets.example/SHOP-1234',
     expires_at: new Date(Date.now() + 14 * DAY_MS).toISOString(),
   });
