@@ -9,7 +9,17 @@ import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
 import { withSuspects } from './identities.ts';
 import { NO_OWNER } from './owners.ts';
-import { codeowners, identities, jobLegs, quarantines, repositories, suspects, testOwners, tests } from './schema.ts';
+import {
+  codeowners,
+  identities,
+  jobLegs,
+  quarantines,
+  repositories,
+  suspects,
+  testDurations,
+  testOwners,
+  tests,
+} from './schema.ts';
 
 import type { TestNames } from './test-selection.ts';
 
@@ -38,6 +48,13 @@ export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (
   select from ${quarantines} where quarantines.repository_id = ${repositoryId}
     and quarantines.test_id = ${identities.testId} and quarantines.removed_at is null
     and (quarantines.expires_at is null or quarantines.expires_at > now()))`;
+
+/** Whether it grew in one of its legs: these are few, and have their own index. */
+export const hasGrown = (
+  repositoryId: string,
+): SQL => sql`(identities.test_id, identities.pipeline_name, identities.job_name) in (
+  select grown.test_id, grown.pipeline_name, grown.job_name from ${testDurations} as grown
+  where grown.repository_id = ${repositoryId} and grown.grown_day is not null)`;
 
 /**
  * The planner knows how many tests an owner has (src/postgres/owners.ts): an array would be searched from its beginning for
