@@ -106,6 +106,15 @@ CREATE TABLE "ci_insights"."cause_nodes" (
 	CONSTRAINT "cause_nodes_repository_id_node_id_pk" PRIMARY KEY("repository_id","node_id")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."cause_terms" (
+	"repository_id" uuid NOT NULL,
+	"cause_id" uuid NOT NULL,
+	"owner" text,
+	"ticket_url" text,
+	"changed_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "cause_terms_repository_id_cause_id_pk" PRIMARY KEY("repository_id","cause_id")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."duration_totals" (
 	"repository_id" uuid PRIMARY KEY NOT NULL,
 	"start_day" integer NOT NULL,

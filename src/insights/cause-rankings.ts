@@ -47,8 +47,8 @@ export class CauseRankings {
   }
 }
 
-const isFiltered = ({ words, phrases, healths, among }: CauseSelection): boolean =>
-  words !== '' || phrases.length + healths.length > 0 || among !== null;
+const isFiltered = ({ words, phrases, healths, owners, among }: CauseSelection): boolean =>
+  words !== '' || phrases.length + healths.length > 0 || owners !== null || among !== null;
 
 /** Positive: before the key, in the order of the list. */
 const compare = ({ value, cause_id: id }: RankedCause, [keyValue, keyId]: CauseKey): number =>
