@@ -102,6 +102,7 @@ CREATE TABLE "ci_insights"."cause_nodes" (
 	"last_failure" uuid NOT NULL,
 	"failures" integer NOT NULL,
 	"was_cause" boolean NOT NULL,
+	"words" "tsvector" GENERATED ALWAYS AS (to_tsvector('simple', regexp_replace(exception_type || ' ' || message, '[^[:alnum:]]+', ' ', 'g'))) STORED NOT NULL,
 	CONSTRAINT "cause_nodes_repository_id_node_id_pk" PRIMARY KEY("repository_id","node_id")
 );
 --> statement-breakpoint
@@ -637,7 +638,7 @@ CREATE INDEX "cause_groups_node" ON "ci_insights"."cause_groups" USING btree ("r
 CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("repository_id","cause_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
-CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin (to_tsvector('simple', regexp_replace("exception_type" || ' ' || "message", '[^[:alnum:]]+', ' ', 'g')));--> statement-breakpoint
+CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin ("words") WITH (fastupdate=false);--> statement-breakpoint
 CREATE INDEX "test_durations_total" ON "ci_insights"."test_durations" USING btree ("repository_id","total_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_median" ON "ci_insights"."test_durations" USING btree ("repository_id","median_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_p95" ON "ci_insights"."test_durations" USING btree ("repository_id","p95_us","test_id","leg_id");--> statement-breakpoint

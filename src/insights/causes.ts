@@ -38,6 +38,7 @@ import { causesOfSignatures } from '../postgres/causes.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { costOfCauses } from './cause-costs.ts';
+import { CauseRankings } from './cause-rankings.ts';
 import { causeIdOut, countOut, daysJson, daysOut, termsJson, termsOut, testOut } from './cause-schemas.ts';
 import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
@@ -107,6 +108,7 @@ const address = '/v1/ci/:owner/repositories/:repository/causes';
 type CausesDeps = common.InsightsDeps & { redRunLedgers: RedRunLedgers; redRunCauses: RedRunCauses };
 
 export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void {
+  const rankings = new CauseRankings(deps.db);
   mount(app, http, 'GET', address, {
     operationId: 'listCauses',
     tag: common.TAG,
@@ -174,9 +176,10 @@ export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void 
         const found =
           sort === 'cost'
             ? await findByCost(deps, repository, selection, order)
-            : (await onPostgres(() => findCauseIds(deps.db, repository.id, selection, { sort, ...order }))).map(
-                (one) => ({ ...one, cost: null }),
-              );
+            : (await rankings.page(repository.id, selection, { sort, ...order })).map((one) => ({
+                ...one,
+                cost: null,
+              }));
         const ids = found.map(({ cause_id: id }) => id);
         const [causes, terms, ownersOf] = await onPostgres(() =>
           Promise.all([
