@@ -51,7 +51,7 @@ export const ALLOWED = {
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   openapi: ['domain', 'http'],

@@ -8,6 +8,7 @@ import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
 import { mountCauses } from './causes.ts';
 import { RedRunCauses } from './causes-of-red-runs.ts';
+import { mountClaims } from './claims.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
@@ -61,6 +62,7 @@ const MOUNTED = [
   mountExecutions,
   mountAxes,
   mountCommitFailures,
+  mountClaims,
   mountCauses,
   mountCause,
   mountHealthTransitions,
