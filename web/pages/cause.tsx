@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CausePage } from '../../src/insights/cause.ts';
-import { causeQuery, type RepositoryPath } from '../api/queries.ts';
+import { causeQuery, promptQuery, type RepositoryPath } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
 import { Chart } from '../ui/chart.tsx';
 import { Commit } from '../ui/commit.tsx';
+import { CopyPrompt } from '../ui/copy-prompt.tsx';
 import { dayStarts, failuresByDay } from '../ui/day-sparkline.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
@@ -32,7 +33,7 @@ export function Cause() {
   if (!data) return <NotYet title="Cause" error={error} reset={() => void refetch()} />;
   return (
     <div className="flex flex-col gap-5">
-      <Head cause={data} />
+      <Head path={path} cause={data} />
       <Section title="Newest failure" aside={<Time at={data.newest_failure.failed_at} />}>
         <NewestFailure path={path} failure={data.newest_failure} />
       </Section>
@@ -113,7 +114,7 @@ const Times = ({ count }: { count: number }) => (
 const LeftOut = ({ shown, all }: { shown: number; all: number }) =>
   shown < all ? <p className="px-4 py-2 text-xs text-soft">{formatCount(all - shown)} more are not shown.</p> : null;
 
-function Head({ cause }: { cause: CausePage }) {
+function Head({ path, cause }: { path: RepositoryPath; cause: CausePage }) {
   const { newest_failure: newest } = cause;
   return (
     <header>
@@ -130,6 +131,9 @@ function Head({ cause }: { cause: CausePage }) {
           {formatCounted(cause.merged_from.length, 'other cause')} turned out to be this one.
         </p>
       )}
+      <div className="mt-2 flex flex-wrap gap-2">
+        <CopyPrompt query={promptQuery(path, { causeId: cause.cause_id })} about="this cause" />
+      </div>
     </header>
   );
 }
