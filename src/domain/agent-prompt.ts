@@ -29,14 +29,14 @@ export interface PromptFailure {
 }
 
 /** Between which commits something began: it passed on one, and failed on the other. */
-export interface PromptBeginning {
+interface PromptBeginning {
   passedCommit: string | null;
   failedCommit: string | null;
   /** Passes and failures on that very commit: no change is to blame. */
   isSameCommit: boolean;
 }
 
-export interface PromptLinks {
+interface PromptLinks {
   /** The page of the service, and the address of the API that has more. */
   page: string;
   more: string;

@@ -149,7 +149,7 @@ export function mountPrompts(app: AnyElysia, http: Http, deps: CauseDeps & { com
         legCount: cause.leg_count,
         firstAt: cause.first_failure_at,
         lastAt: cause.last_failure_at,
-        owners: [],
+        owners: cause.owner === null ? cause.owners : [cause.owner, ...cause.owners],
         ...sharedOf(repository, {
           failed,
           beginning: cause.beginning,

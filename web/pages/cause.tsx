@@ -20,6 +20,7 @@ import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { daysUpTo, formatUtcDay, UTC_HINT } from '../ui/utc.ts';
+import { CauseTerms } from './cause-terms.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/causes/$cause');
 const DAYS = 90;
@@ -131,6 +132,7 @@ function Head({ path, cause }: { path: RepositoryPath; cause: CausePage }) {
           {formatCounted(cause.merged_from.length, 'other cause')} turned out to be this one.
         </p>
       )}
+      <CauseTerms path={path} cause={cause} />
       <div className="mt-2 flex flex-wrap gap-2">
         <CopyPrompt query={promptQuery(path, { causeId: cause.cause_id })} about="this cause" />
       </div>

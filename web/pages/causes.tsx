@@ -124,6 +124,7 @@ function Row({ path, cause, window }: RowProps) {
         </Link>
         <span className="block truncate text-xs text-soft">
           {cause.exception_type} · {cause.newest_test.test_name}
+          {cause.owner !== null && ` · owner ${cause.owner}`}
         </span>
       </span>
       <DaySparkline
