@@ -149,6 +149,7 @@ const testRoute = createRoute({
       from: text(search.from),
       to: text(search.to),
       failure: text(search.failure),
+      asOf: text(search.asOf),
     }),
   component: lazyRouteComponent(() => import('./pages/test.tsx'), 'Test'),
 });
@@ -232,6 +233,13 @@ const quarantinesRoute = createRoute({
       group: oneOf(search.group, ['owner', 'end']),
     }),
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
+});
+
+const backtestRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/quarantines/backtest',
+  validateSearch: (search) => set({ id: text(search.id) }),
+  component: lazyRouteComponent(() => import('./pages/backtest.tsx'), 'BacktestPage'),
 });
 
 const costRoute = createRoute({
@@ -332,6 +340,7 @@ export const router = createRouter({
         pullRoute,
         commitRoute,
         quarantinesRoute,
+        backtestRoute,
         costRoute,
         durationsRoute,
         lanesRoute,

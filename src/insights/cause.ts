@@ -158,15 +158,13 @@ export type CausePage = z.output<typeof response>;
 
 const address = '/v1/ci/:owner/repositories/:repository/causes/:cause_id';
 
-export function mountCause(
-  app: AnyElysia,
-  http: Http,
-  deps: common.InsightsDeps & {
-    evidence: FailureEvidence;
-    redRunLedgers: RedRunLedgers;
-    redRunCauses: RedRunCauses;
-  },
-): void {
+export type CauseDeps = common.InsightsDeps & {
+  evidence: FailureEvidence;
+  redRunLedgers: RedRunLedgers;
+  redRunCauses: RedRunCauses;
+};
+
+export function mountCause(app: AnyElysia, http: Http, deps: CauseDeps): void {
   mount(app, http, 'GET', address, {
     operationId: 'getCause',
     tag: common.TAG,
@@ -179,72 +177,83 @@ export function mountCause(
     }),
     responses: { 200: { description: 'The cause.', schema: response } },
     isCoalesced: true,
-    handle: async ({ params: path, signal }) => {
-      const unknown = () => notFound('There is no such cause in this repository. Its causes are listed at …/causes.');
-      const repository = await deps.repositories.find(path.owner, path.repository);
-      if (!repository) throw unknown();
-      const cause = await onPostgres(async () => {
-        const causeId = await causeOf(deps.db, repository.id, path.cause_id);
-        return causeId === undefined ? undefined : readCause(deps.db, repository.id, causeId);
-      });
-      if (!cause) throw unknown();
-      const testIds = cause.tests.map(({ test_id: id }) => id);
-      const window = ledgerWindow({ start: undefined, end: undefined }, deps.clock.now());
-      const [newest, beginning, pulls, quarantines, costs, [terms, owners, quarantined]] = await Promise.all([
-        newestFailure(deps, repository, cause, signal),
-        beginningOf(deps, repository, cause, signal),
-        pullsOf(deps, repository, cause, signal),
-        deps.evidence.quarantinesOf(repository, testIds),
-        costOfCauses(deps, repository, window),
-        onPostgres(() =>
-          Promise.all([
-            readCauseTerms(deps.db, repository.id, [cause.causeId]),
-            readCauseOwners(deps.db, repository.id, [cause.causeId], ALL_DAYS),
-            readQuarantinedCauses(deps.db, repository.id, [cause.causeId]),
-          ]),
-        ),
-      ]);
-      // Its month has left since.
-      if (!newest) throw unknown();
-      return {
-        body: {
-          cause_id: cause.causeId,
-          ...termsJson(terms.get(cause.causeId), owners.get(cause.causeId)),
-          quarantine: quarantineJson(quarantined.get(cause.causeId)),
-          merged_from: cause.mergedFrom,
-          failure_count: cause.failures,
-          test_count: cause.testCount,
-          leg_count: cause.legCount,
-          first_failure_at: formatMoment(cause.firstAt),
-          last_failure_at: formatMoment(cause.lastAt),
-          newest_failure: newest,
-          messages: messagesOf(cause),
-          tests: cause.tests.map((test) => ({
-            test_id: test.test_id,
-            test_name: test.test_name ?? '',
-            failure_count: test.failures,
-            last_failure_on: dayJson(test.last_day),
-            health_status: test.health,
-            quarantine_ids: (quarantines.get(test.test_id) ?? []).map(({ id }) => id),
-          })),
-          legs: cause.legs.map((leg) => ({
-            pipeline_name: leg.pipeline_name,
-            job_name: leg.job_name,
-            axes: axesOf(leg.axes),
-            failure_count: leg.failures,
-          })),
-          failures_by_day: daysJson(cause.days),
-          cost: {
-            ...partJson(costs.get(cause.causeId) ?? noCost(cause.causeId), ratesOf(repository)),
-            start: formatMoment(window.start),
-            end: formatMoment(window.end),
-          },
-          beginning,
-          pull_requests: pulls,
-        },
-      };
-    },
+    handle: async ({ params: path, signal }) => ({ body: await readCausePage(deps, path, signal) }),
   });
+}
+
+/** Everything about a cause. Throws 404 for one that is unknown. */
+export async function readCausePage(
+  deps: CauseDeps,
+  path: { owner: string; repository: string; cause_id: string },
+  signal?: AbortSignal,
+): Promise<CausePage> {
+  const unknown = () => notFound('There is no such cause in this repository. Its causes are listed at …/causes.');
+  const repository = await deps.repositories.find(path.owner, path.repository);
+  if (!repository) throw unknown();
+  const cause = await onPostgres(async () => {
+    const causeId = await causeOf(deps.db, repository.id, path.cause_id);
+    return causeId === undefined ? undefined : readCause(deps.db, repository.id, causeId);
+  });
+  if (!cause) throw unknown();
+  const { oldest } = cause;
+  const testIds = cause.tests.map(({ test_id: id }) => id);
+  const window = ledgerWindow({ start: undefined, end: undefined }, deps.clock.now());
+  const [newest, beginning, pulls, quarantines, costs, [terms, owners, quarantined]] = await Promise.all([
+    newestFailure(deps, repository, cause, signal),
+    beginningOf(
+      deps,
+      repository,
+      { testId: oldest.first_test, testName: oldest.first_test_name ?? '', beganAt: oldest.first_ms },
+      signal,
+    ),
+    pullsOf(deps, repository, cause, signal),
+    deps.evidence.quarantinesOf(repository, testIds),
+    costOfCauses(deps, repository, window),
+    onPostgres(() =>
+      Promise.all([
+        readCauseTerms(deps.db, repository.id, [cause.causeId]),
+        readCauseOwners(deps.db, repository.id, [cause.causeId], ALL_DAYS),
+        readQuarantinedCauses(deps.db, repository.id, [cause.causeId]),
+      ]),
+    ),
+  ]);
+  // Its month has left since.
+  if (!newest) throw unknown();
+  return {
+    cause_id: cause.causeId,
+    ...termsJson(terms.get(cause.causeId), owners.get(cause.causeId)),
+    quarantine: quarantineJson(quarantined.get(cause.causeId)),
+    merged_from: cause.mergedFrom,
+    failure_count: cause.failures,
+    test_count: cause.testCount,
+    leg_count: cause.legCount,
+    first_failure_at: formatMoment(cause.firstAt),
+    last_failure_at: formatMoment(cause.lastAt),
+    newest_failure: newest,
+    messages: messagesOf(cause),
+    tests: cause.tests.map((test) => ({
+      test_id: test.test_id,
+      test_name: test.test_name ?? '',
+      failure_count: test.failures,
+      last_failure_on: dayJson(test.last_day),
+      health_status: test.health,
+      quarantine_ids: (quarantines.get(test.test_id) ?? []).map(({ id }) => id),
+    })),
+    legs: cause.legs.map((leg) => ({
+      pipeline_name: leg.pipeline_name,
+      job_name: leg.job_name,
+      axes: axesOf(leg.axes),
+      failure_count: leg.failures,
+    })),
+    failures_by_day: daysJson(cause.days),
+    cost: {
+      ...partJson(costs.get(cause.causeId) ?? noCost(cause.causeId), ratesOf(repository)),
+      start: formatMoment(window.start),
+      end: formatMoment(window.end),
+    },
+    beginning,
+    pull_requests: pulls,
+  };
 }
 
 const dayJson = (day: number): string => formatMoment(day * DAY_MS).slice(0, 10);
@@ -286,13 +295,12 @@ async function newestFailure(
 }
 
 /** The commits between which it began: the last on which the test that failed first passed in that leg, and the first that failed. */
-async function beginningOf(
+export async function beginningOf(
   { clickhouse }: common.InsightsDeps,
   { id, owner }: Repository,
-  cause: CauseDetails,
+  { testId, testName, beganAt }: { testId: string; testName: string; beganAt: number },
   signal?: AbortSignal,
 ): Promise<CausePage['beginning']> {
-  const { first_test: testId, first_ms: beganAt } = cause.oldest;
   const [row] = await clickhouse.select(
     aroundBeginning,
     { repository_id: id, test_id: testId, from_ms: beganAt - LAST_PASS_DAYS * DAY_MS, began_ms: beganAt },
@@ -304,7 +312,7 @@ async function beginningOf(
     failed === null ? 'not_retained' : !passed ? 'no_pass' : passed.passes_there > 0 ? 'same_commit' : 'commits';
   return {
     kind,
-    test: { test_id: testId, test_name: cause.oldest.first_test_name ?? '' },
+    test: { test_id: testId, test_name: testName },
     ...{ pipeline_name: pipeline, job_name: job, axes: axes === null ? null : axesOf(axes), failed_commit: failed },
     passed_commit: passed?.passed_commit ?? null,
     passed_at: passed ? formatMoment(passed.passed_ms) : null,

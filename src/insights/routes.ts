@@ -29,6 +29,7 @@ import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
 import { mountOwners } from './owners.ts';
+import { mountPrompts } from './prompts.ts';
 import { mountPullRequest } from './pull-request.ts';
 import { mountPulls } from './pulls.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
@@ -87,6 +88,7 @@ const MOUNTED = [
   mountSetup,
   mountHost,
   mountHistory,
+  mountPrompts,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

@@ -36,6 +36,8 @@ const response = z
   })
   .meta({ id: 'Backtest' });
 
+export type BacktestAnswer = z.output<typeof response>;
+
 const documentOf = (found: Backtest): z.infer<typeof response> => ({
   id: found.id,
   status: found.finishedAt === null ? 'running' : found.failure === null ? 'finished' : 'failed',

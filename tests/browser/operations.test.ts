@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
       await open('/operations');
       const ingestion = page.getByRole('region', { name: 'Ingestion' });
       await ingestion.getByText('Behind by').waitFor();
-      await ingestion.getByRole('img', { name: /executions stored, minute by minute/ }).waitFor();
+      await ingestion.getByRole('slider', { name: /executions stored, minute by minute/ }).waitFor();
       await page.getByRole('row', { name: /^test-runs 0 / }).waitFor();
       const later = page.waitForResponse(/\/v1\/service$/);
       expect((await later).status()).toBe(200);

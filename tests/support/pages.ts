@@ -212,6 +212,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'backtest',
+    route: '/$owner/$repository/quarantines/backtest',
+    address: (places) => `${repository(places)}/quarantines/backtest`,
+    content: region('Policy'),
+    empty: region('Policy'),
+    hasReads: false,
+  },
+  {
     name: 'cost',
     route: '/$owner/$repository/cost',
     address: (places) => `${repository(places)}/cost?reason=change`,

@@ -19,6 +19,7 @@ import type { TestExecution, TestHistory } from '../../src/insights/history.ts';
 import type { RepositoryHost } from '../../src/insights/host.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
 import type { OwnerList } from '../../src/insights/owners.ts';
+import type { PromptAnswer } from '../../src/insights/prompts.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
@@ -43,6 +44,7 @@ import type {
   SettingsChange,
 } from '../../src/operate/repository-settings.ts';
 import type { ServiceState } from '../../src/operate/service-state.ts';
+import type { BacktestAnswer } from '../../src/quarantines/backtests.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { ask, get, Problem, pathOf, type Query, SESSION } from './client.ts';
 import { rememberProvider } from './lost-session.ts';
@@ -158,10 +160,11 @@ export const detailsQuery = (path: TestPath) =>
     staleTime: 30_000,
   });
 
-export const explanationQuery = (path: TestPath) =>
+/** @param asOf a moment; absent: as is known now */
+export const explanationQuery = (path: TestPath, asOf?: string) =>
   queryOptions({
-    queryKey: ['explanation', path],
-    queryFn: ({ signal }) => get<Explanation>(`${test(path)}/explanation`, {}, signal),
+    queryKey: ['explanation', path, asOf],
+    queryFn: ({ signal }) => get<Explanation>(`${test(path)}/explanation`, { as_of: asOf }, signal),
     staleTime: 60_000,
   });
 
@@ -315,6 +318,37 @@ export const executionQuery = (path: TestPath, executionId: string) =>
     queryKey: ['execution', path, executionId],
     queryFn: ({ signal }) => get<TestExecution>(`${test(path)}${pathOf`/history/${executionId}`}`, {}, signal),
     staleTime: 600_000,
+  });
+
+/** What prompts for agents are about. */
+export type PromptSubject = { testId: string } | { causeId: string } | { commit: string; testId: string };
+
+export const promptQuery = (path: RepositoryPath, subject: PromptSubject) =>
+  queryOptions({
+    queryKey: ['prompt', path, subject],
+    queryFn: ({ signal }) => get<PromptAnswer>(`${insights(path)}${promptPath(subject)}/prompt`, {}, signal),
+    staleTime: 30_000,
+  });
+
+function promptPath(subject: PromptSubject): string {
+  if ('causeId' in subject) return pathOf`/causes/${subject.causeId}`;
+  if ('commit' in subject) return pathOf`/commits/${subject.commit}/failures/${subject.testId}`;
+  return pathOf`/tests/${subject.testId}`;
+}
+
+export interface NewBacktest {
+  auto_quarantine: 'flaky' | 'flaky+broken';
+  since: string;
+  is_narrowed: boolean;
+  constants: Record<string, number>;
+}
+export const requestBacktest = async (path: RepositoryPath, body: NewBacktest): Promise<BacktestAnswer> =>
+  (await ask<BacktestAnswer>('POST', `${insights(path)}/backtests`, { body })).body;
+
+export const backtestQuery = (path: RepositoryPath, id: string) =>
+  queryOptions({
+    queryKey: ['backtest', path, id],
+    queryFn: ({ signal }) => get<BacktestAnswer>(`${insights(path)}${pathOf`/backtests/${id}`}`, {}, signal),
   });
 
 export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>

@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CausePage } from '../../src/insights/cause.ts';
-import { causeQuery, type RepositoryPath } from '../api/queries.ts';
+import { causeQuery, promptQuery, type RepositoryPath } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
 import { Chart } from '../ui/chart.tsx';
 import { Commit } from '../ui/commit.tsx';
+import { CopyPrompt } from '../ui/copy-prompt.tsx';
 import { dayStarts, failuresByDay } from '../ui/day-sparkline.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
@@ -134,6 +135,9 @@ function Head({ path, cause }: { path: RepositoryPath; cause: CausePage }) {
         </p>
       )}
       <CauseTerms path={path} cause={cause} />
+      <div className="mt-2 flex flex-wrap gap-2">
+        <CopyPrompt query={promptQuery(path, { causeId: cause.cause_id })} about="this cause" />
+      </div>
     </header>
   );
 }

@@ -1,6 +1,6 @@
 /** The quarantine board: what does not count at the moment, those that could be released on top. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { quarantinesQuery } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
@@ -41,6 +41,11 @@ export function Quarantines() {
   return (
     <>
       <h1 className="sr-only">Quarantine</h1>
+      <p className="mb-3 text-right text-xs">
+        <Link to="/$owner/$repository/quarantines/backtest" params={path}>
+          What would other levels have quarantined?
+        </Link>
+      </p>
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchField
           label="Find quarantines"

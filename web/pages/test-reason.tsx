@@ -12,11 +12,20 @@ import { Time } from '../ui/time.tsx';
 import { Contradictions } from './test-contradictions.tsx';
 import { reasonInWords, unchangedInWords } from './test-reason-words.ts';
 
+const DAY_MS = 86_400_000;
 type Identity = Explanation['identities'][number];
 type Change = Identity['changes'][number];
 
-export function Reason({ path, health }: { path: TestPath; health: Health }) {
-  const [isOpen, setOpen] = useState(false);
+interface ReasonProps {
+  path: TestPath;
+  health: Health;
+  /** A UTC day, such as `2026-11-21`: explained with what was known at its end. Absent: with what is known now. */
+  asOf: string | undefined;
+  onAsOf: (day: string | undefined) => void;
+}
+
+export function Reason({ path, health, asOf, onAsOf }: ReasonProps) {
+  const [isOpen, setOpen] = useState(asOf !== undefined);
   return (
     <section aria-label="Reason" className="card">
       <h2>
@@ -35,17 +44,45 @@ export function Reason({ path, health }: { path: TestPath; health: Health }) {
           Why is it {health}?
         </button>
       </h2>
-      {isOpen && <Explained path={path} />}
+      {isOpen && (
+        <>
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-4 py-2 text-soft">
+            <label className="flex items-center gap-2">
+              As it was known at the end of (UTC)
+              <input
+                type="date"
+                className="field"
+                value={asOf ?? ''}
+                max={new Date().toISOString().slice(0, 10)}
+                onChange={({ target }) => onAsOf(target.value || undefined)}
+              />
+            </label>
+            {asOf !== undefined && (
+              <button type="button" className="button h-7 text-xs" onClick={() => onAsOf(undefined)}>
+                Now
+              </button>
+            )}
+          </div>
+          <Explained path={path} asOf={asOf} />
+        </>
+      )}
     </section>
   );
 }
 
-function Explained({ path }: { path: TestPath }) {
-  const { data, error, refetch, isPending } = useQuery(explanationQuery(path));
+/** The end of a UTC day; undefined for what is no day. */
+function endOf(day: string | undefined): string | undefined {
+  const start = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(start) ? undefined : new Date(start + DAY_MS - 1).toISOString();
+}
+
+function Explained({ path, asOf }: { path: TestPath; asOf: string | undefined }) {
+  const { data, error, refetch, isPending } = useQuery(explanationQuery(path, endOf(asOf)));
   if (isPending) return <Loading rows={4} />;
   if (error) return <Failed error={error} reset={() => void refetch()} />;
   return (
     <div className="border-t border-line">
+      {data.identities.length === 0 && <p className="px-4 py-3 text-soft">It had not run by then.</p>}
       {data.identities.map((identity) => (
         <Judged key={`${identity.pipeline_name} ${placeOf(identity)}`} path={path} identity={identity} />
       ))}

@@ -8,6 +8,7 @@ import type { Answer } from '../api/client.ts';
 import {
   axesQuery,
   detailsQuery,
+  promptQuery,
   quarantinesQuery,
   segmentsQuery,
   type TestPath,
@@ -15,6 +16,7 @@ import {
 } from '../api/queries.ts';
 import { TEST_DAYS, testWindow } from '../api/views.ts';
 import { Commit } from '../ui/commit.tsx';
+import { CopyPrompt } from '../ui/copy-prompt.tsx';
 import { HealthBadge } from '../ui/health.tsx';
 import { File } from '../ui/host.tsx';
 import { Pull } from '../ui/pull.tsx';
@@ -84,7 +86,7 @@ function useChosenWindow(): TimeWindow {
 }
 
 function Known({ path, test, window }: { path: TestPath; test: TestDetails; window: TimeWindow }) {
-  const { days = TEST_DAYS, from, failure } = route.useSearch();
+  const { days = TEST_DAYS, from, failure, asOf } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <div className="flex flex-col gap-5">
@@ -101,6 +103,7 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
                   skipped since <Time at={test.skipped_since} />
                 </span>
               )}
+              <CopyPrompt query={promptQuery(path, { testId: path.testId })} about={test.test_name} />
             </>
           }
         >
@@ -111,19 +114,24 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
         </p>
       </header>
       <Facts path={path} test={test} />
-      <Reason path={path} health={test.health_status} />
+      <Reason
+        path={path}
+        health={test.health_status}
+        asOf={asOf}
+        onAsOf={(day) => void navigate({ search: (before) => ({ ...before, asOf: day }), replace: true })}
+      />
       <WhereItFails path={path} />
       <TestQuarantine path={path} testName={test.test_name} />
       <WindowBar
         window={window}
         days={from === undefined ? days : undefined}
-        onDays={(chosen) => void navigate({ search: { days: chosen, failure }, replace: true })}
+        onDays={(chosen) => void navigate({ search: { days: chosen, failure, asOf }, replace: true })}
       />
       <Life path={path} window={window} />
       <Statistics
         path={path}
         window={window}
-        onWindow={(chosen) => void navigate({ search: { ...chosen, failure } })}
+        onWindow={(chosen) => void navigate({ search: { ...chosen, failure, asOf } })}
       />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <FailureGroups

@@ -4,8 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { Query } from '../api/client.ts';
-import { commitQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
+import { commitQuery, promptQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
+import { CopyPrompt } from '../ui/copy-prompt.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted } from '../ui/format.ts';
 import { legsWords } from '../ui/leg-words.ts';
@@ -98,6 +99,7 @@ export function VerdictList({ path, commit, only = {}, nothing }: VerdictListPro
                     <Row
                       key={keyOf(failure)}
                       path={path}
+                      commit={commit}
                       failure={failure}
                       onQuarantine={mayQuarantine ? () => setAsked(failure) : undefined}
                     />
@@ -195,12 +197,13 @@ const SAYS_NOTHING: readonly Verdict[] = ['quarantined', 'infrastructure'];
 
 interface RowProps {
   path: RepositoryPath;
+  commit: string;
   failure: Failure;
   /** Asks for a quarantine of it; undefined: the reader may not make one. */
   onQuarantine: (() => void) | undefined;
 }
 
-function Row({ path, failure, onQuarantine }: RowProps) {
+function Row({ path, commit, failure, onQuarantine }: RowProps) {
   return (
     <li className="border-b border-line px-4 py-2.5 last:border-0">
       <div className="flex flex-wrap items-baseline gap-x-3">
@@ -230,8 +233,14 @@ function Row({ path, failure, onQuarantine }: RowProps) {
           {evidenceInWords(failure.evidence, failure.legs[0]?.axes)}
           {failure.owners.length > 0 && <span className="break-all"> Owned by {failure.owners.join(', ')}.</span>}
         </p>
+        <span className="ml-auto" />
+        <CopyPrompt
+          query={promptQuery(path, { commit, testId: failure.test_id })}
+          about={failure.test_name}
+          isSmall={true}
+        />
         {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (
-          <button type="button" className="button ml-auto h-6 px-2 text-xs" onClick={onQuarantine}>
+          <button type="button" className="button h-6 px-2 text-xs" onClick={onQuarantine}>
             Quarantine …<span className="sr-only"> {failure.test_name}</span>
           </button>
         )}
