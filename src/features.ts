@@ -17,6 +17,7 @@ import { mountReceiptLists } from './ingest/receipts.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
+import { mountMcp } from './mcp/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountAudit } from './operate/audit.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
@@ -26,6 +27,7 @@ import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
+import { mountCauseTerms } from './quarantines/cause-terms.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 import { largeTestRuns } from './queue/large-test-runs.ts';
@@ -76,6 +78,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
+    (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
@@ -83,6 +86,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,
+    mountMcp,
   ];
 }
 

@@ -8,13 +8,13 @@ import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
 import { mountCauses } from './causes.ts';
 import { RedRunCauses } from './causes-of-red-runs.ts';
+import { mountClaims } from './claims.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountCost } from './cost.ts';
 import { mountDetails } from './details.ts';
-import { DurationLists } from './duration-lists.ts';
 import { mountDurations } from './durations.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
@@ -64,6 +64,7 @@ const MOUNTED = [
   mountExecutions,
   mountAxes,
   mountCommitFailures,
+  mountClaims,
   mountCauses,
   mountCause,
   mountHealthTransitions,
@@ -92,7 +93,6 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
-    durationLists: new DurationLists(stores),
     redRunLedgers: new RedRunLedgers(stores),
     redRunCauses: new RedRunCauses(stores),
     runLists: new RunLists(stores.clickhouse),

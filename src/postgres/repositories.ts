@@ -287,3 +287,9 @@ export class RepositoryStore {
 }
 
 const cacheKey = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();
+
+/** The ids of all repositories, in order. */
+export async function everyRepositoryId(db: Executor): Promise<string[]> {
+  const listed = db.select({ id: repositories.id }).from(repositories).orderBy(asc(repositories.id));
+  return (await onPostgres(() => listed)).map(({ id }) => id);
+}

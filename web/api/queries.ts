@@ -443,6 +443,12 @@ export async function signOut(): Promise<void> {
   rememberProvider(false);
 }
 
+export const changeCause = (
+  path: RepositoryPath,
+  id: string,
+  body: { owner: string | null; ticket_url: string | null },
+) => ask<unknown>('PATCH', `${insights(path)}${pathOf`/causes/${id}`}`, { body });
+
 /** Terms of a quarantine, which may be changed later. */
 export interface QuarantineTerms {
   expires_at?: string | null;

@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import { firstRepositoriesQuery, repositoriesQuery, repositoryChangesQuery } from '../api/queries.ts';
-import { FailuresByDay } from '../ui/failures-by-day.tsx';
+import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
@@ -131,7 +131,7 @@ function Cells({ one }: { one: Repository }) {
       <Count value={one.broken_tests} colour="text-broken" />
       <Flaky active={one.active_flaky_tests} calm={one.flaky_tests - one.active_flaky_tests} />
       <div role="cell" className="max-sm:hidden">
-        <FailuresByDay days={one.failed_executions_by_day} className="h-7 w-full" />
+        <DaySparkline counts={one.failed_executions_by_day} what="failed execution" className="h-7 w-full" />
       </div>
       <div role="cell" className={`text-right tabular-nums ${WIDE}`}>
         {formatCount(one.quarantined_tests)}

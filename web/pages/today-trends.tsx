@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import { type RepositoryPath, redRunsByDayQuery, unhealthyByDayQuery } from '../api/queries.ts';
-import { Bars } from '../ui/bars.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { useDaysUpToNow } from '../ui/long-window.ts';
 import { Section } from '../ui/section.tsx';
+import { Sparkline } from '../ui/sparkline.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { formatUtcDay } from '../ui/utc.ts';
 
@@ -113,7 +113,7 @@ function Figure({ trend, starts }: { trend: Trend; starts: readonly number[] }) 
           {isLevel ? 'now' : 'this week'}, {format(before)} {isLevel ? 'a week ago' : 'before'}
         </span>
       </p>
-      <Bars
+      <Sparkline
         label={`${name}, by day, over ${values.length} days`}
         className={`mt-1 h-10 w-full ${colour}`}
         bars={values.map((count, i) => ({
