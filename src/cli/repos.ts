@@ -27,6 +27,7 @@ interface SetOptions {
   reruns?: number | null;
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
+  hostPage?: { kind: string; url: string } | 'off';
   testOwners?: string;
   create?: boolean;
   host: string;
@@ -72,6 +73,11 @@ const set = (): Command =>
     )
     .option('--ci-minute-price <money|off>', 'money for a minute of CI, shown with what red runs cost', parsePrice)
     .option('--waiting-hour-price <money|off>', 'money for an hour in which an author waits', parsePrice)
+    .option(
+      '--host-page <kind=address|off>',
+      'where the repository is shown, such as gitlab=https://git.example.com/acme/shop; off: as uploads say',
+      parseHostPage,
+    )
     .option('--test-owners <file>', 'JSON file with the rules that say who owns tests; - is the standard input')
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
@@ -116,6 +122,13 @@ const parseQuarantineLimit = (value: string): number | 'off' =>
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
 
+/** Whatever the text is, the rule of the settings reads it. */
+function parseHostPage(value: string): { kind: string; url: string } | 'off' {
+  if (value === 'off') return value;
+  const [kind = '', ...rest] = value.split('=');
+  return { kind, url: rest.join('=') };
+}
+
 /** Text without a number becomes NaN, which the rule of the settings refuses. */
 const parsePrice = (value: string): number | null => (value === 'off' ? null : Number(value));
 
@@ -141,11 +154,12 @@ async function changeOf(options: SetOptions): Promise<SettingsChange> {
     rerun_percent: options.reruns,
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
+    host_page: options.hostPage === 'off' ? null : options.hostPage,
     test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price and --test-owners.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

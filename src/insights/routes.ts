@@ -23,6 +23,8 @@ import { FailureEvidence } from './failure-evidence.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
+import { mountHistory } from './history.ts';
+import { mountHost } from './host.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
@@ -83,6 +85,8 @@ const MOUNTED = [
   mountFlakyDetectionContext,
   mountSplit,
   mountSetup,
+  mountHost,
+  mountHistory,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

@@ -175,11 +175,25 @@ describe('the red runs of the default branch', () => {
   test('say who repairs what is quarantined', async () => {
     const fixture = insights.fixture.another();
     await fixture.ingest(fixture.run([passed('a', 9)]), fixture.run([failed('a', 3)], { commit: 'red' }));
-    const body = JSON.stringify({ test_name: 'a', reason: 'r', branch: null, owner: 'team-checkout', ticket_url: 'https://tickets.example.com/1' });
+    const body = JSON.stringify({
+      test_name: 'a',
+      reason: 'r',
+      branch: null,
+      owner: 'team-checkout',
+      ticket_url: 'https://tickets.example.com/1',
+    });
     const headers = { 'content-type': 'application/json' };
     await insights.app.request(`${fixture.base}/quarantines`, { method: 'POST', headers, body });
     const { red_runs: runs } = await insights.app.get<RedRuns>(`${fixture.base}/red-runs`);
-    expect(runs[0]?.tests).toMatchObject([{ test_name: 'a', verdict: 'quarantined', owner: 'team-checkout', ticket_url: 'https://tickets.example.com/1', owners: [] }]);
+    expect(runs[0]?.tests).toMatchObject([
+      {
+        test_name: 'a',
+        verdict: 'quarantined',
+        owner: 'team-checkout',
+        ticket_url: 'https://tickets.example.com/1',
+        owners: [],
+      },
+    ]);
   });
 });
 

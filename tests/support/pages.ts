@@ -140,6 +140,14 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
+    name: 'test-history',
+    route: '/$owner/$repository/tests/$testId/history',
+    address: (places) => `${repository(places)}/tests/${places.testId}/history?days=90`,
+    content: entry,
+    empty: alert,
+    hasReads: true,
+  },
+  {
     name: 'causes',
     route: '/$owner/$repository/causes',
     address: (places) => `${repository(places)}/causes`,

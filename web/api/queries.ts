@@ -15,6 +15,8 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { DurationPage } from '../../src/insights/durations.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
+import type { TestExecution, TestHistory } from '../../src/insights/history.ts';
+import type { RepositoryHost } from '../../src/insights/host.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
 import type { OwnerList } from '../../src/insights/owners.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
@@ -178,6 +180,14 @@ export const segmentsQuery = (path: TestPath, { start, end }: TimeWindow) =>
     placeholderData: (before) => before,
   });
 
+/** Where the repository is hosted. It hardly ever changes. */
+export const hostQuery = ({ owner, repository }: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['host', owner, repository],
+    queryFn: ({ signal }) => get<RepositoryHost>(`${insights({ owner, repository })}/host`, {}, signal),
+    staleTime: 600_000,
+  });
+
 /** Asked again and again: its steps turn green by themselves. */
 export const setupQuery = (path: RepositoryPath) =>
   queryOptions({
@@ -286,6 +296,25 @@ export const executionsQuery = (path: TestPath, { start, end }: TimeWindow) =>
     queryFn: ({ signal }) =>
       get<TestExecutions>(`${test(path)}/executions`, { start, end, per_page: PAGE_ROWS }, signal),
     placeholderData: (before) => before,
+  });
+
+/** Each execution of a test, on any branch. */
+export const historyQuery = (path: TestPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['history', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<TestHistory>('GET', `${test(path)}/history`, { query: { ...query, cursor, per_page: LINES }, signal }),
+    getNextPageParam: ({ next }) => next,
+    staleTime: 30_000,
+  });
+
+/** It never changes. */
+export const executionQuery = (path: TestPath, executionId: string) =>
+  queryOptions({
+    queryKey: ['execution', path, executionId],
+    queryFn: ({ signal }) => get<TestExecution>(`${test(path)}${pathOf`/history/${executionId}`}`, {}, signal),
+    staleTime: 600_000,
   });
 
 export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
