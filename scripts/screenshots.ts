@@ -46,16 +46,27 @@ async function openCommit(page: Page): Promise<void> {
   }
 }
 
+/** Opens the first link of a list. */
+async function openFirst(page: Page, path: string, text: RegExp): Promise<void> {
+  await page.goto(`${app}${REPOSITORY}${path}`);
+  await page.getByRole('main').getByRole('listitem').filter({ hasText: text }).getByRole('link').first().click();
+  await page.getByRole('heading', { level: 2 }).first().waitFor();
+}
+
 const at = (path: string) => async (page: Page) => void (await page.goto(`${app}${REPOSITORY}${path}`));
 const PICTURES: [string, BrowserContextOptions, (page: Page) => Promise<void>][] = [
-  ['tests', WIDE, at('/tests')],
-  ['test', { ...WIDE, viewport: { width: 1280, height: 1400 } }, openTest],
-  ['test-dark', { ...WIDE, colorScheme: 'dark' }, openTest],
+  ['repositories', WIDE, async (page) => void (await page.goto(app))],
+  ['today', { ...WIDE, viewport: { width: 1280, height: 1400 } }, at('')],
+  ['pull-request', WIDE, (page) => openFirst(page, '/pulls?state=all', /your change/i)],
   ['commit', WIDE, openCommit],
-  ['quarantine', WIDE, at('/quarantines')],
-  ['events', WIDE, at('/events')],
-  ['tests-phone', { ...PHONE, colorScheme: 'dark' }, at('/tests')],
-  ['test-phone', PHONE, openTest],
+  ['test', { ...WIDE, viewport: { width: 1280, height: 1400 } }, openTest],
+  ['causes', WIDE, at('/causes?sort=tests')],
+  ['cause', WIDE, (page) => openFirst(page, '/causes?q=redis', /redis/)],
+  ['owners', WIDE, at('/owners')],
+  ['lanes', WIDE, at('/lanes')],
+  ['cost', WIDE, at('/cost?days=7')],
+  ['quarantine', { ...WIDE, colorScheme: 'dark' }, at('/quarantines')],
+  ['today-phone', { ...PHONE, colorScheme: 'dark' }, at('')],
 ];
 for (const [name, options, open] of PICTURES) {
   const context = await browser.newContext({ ...options, storageState });

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
       await page.getByRole('columnheader', { name: 'Waiting ↓' }).waitFor();
       await page.getByRole('row').nth(1).getByText('50 min').waitFor();
       expect(await rows.nth(1).getByRole('cell').allTextContents()).toEqual([
-        'cart',
+        'cartno owner',
         '1.5',
         '1',
         '2',

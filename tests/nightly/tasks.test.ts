@@ -87,7 +87,7 @@ const TASKS: readonly Task[] = [
     clicksMax: CLICKS_MAX,
     run: async (person) => {
       await toShop(person);
-      const turned = region(person.page, 'Tests that changed').getByRole('listitem').filter({ hasText: '#33' }).first();
+      const turned = region(person.page, 'Tests that changed').getByRole('listitem').filter({ hasText: '#34' }).first();
       await person.sees(turned.getByText(/since [0-9a-f]{10}/));
     },
   },
@@ -98,7 +98,7 @@ const TASKS: readonly Task[] = [
     run: async (person) => {
       const { page } = person;
       await toShop(person);
-      await person.click(region(page, 'What broke the default branch').getByRole('link', { name: /#33$/ }).first());
+      await person.click(region(page, 'What broke the default branch').getByRole('link', { name: /#34$/ }).first());
       await person.click(region(page, 'Quarantine').getByRole('button', { name: 'Quarantine …' }));
       const form = page.getByRole('dialog');
       // Their hands stay on the keyboard.
@@ -119,7 +119,7 @@ const TASKS: readonly Task[] = [
       await toTab(person, 'Event log');
       await person.sees(page.getByText('The contract of the shop has changed.').first());
       await toTab(person, 'Today');
-      await person.click(region(page, 'What broke the default branch').getByRole('link', { name: /#33$/ }).first());
+      await person.click(region(page, 'What broke the default branch').getByRole('link', { name: /#34$/ }).first());
       await person.click(region(page, 'Quarantine').getByRole('button', { name: 'Release' }));
       await person.sees(region(page, 'Quarantine').getByText('Its failures count everywhere.'));
     },
@@ -304,7 +304,7 @@ describe.skipIf(!hasBrowser)('with a service that takes two seconds to answer', 
     await onPage(demo.origin, { storageState: demo.storageState, isNow: true }, async ({ page, open }) => {
       await open(SHOP);
       testAddress ||= await region(page, 'What broke the default branch')
-        .getByRole('link', { name: /#33$/ })
+        .getByRole('link', { name: /#34$/ })
         .first()
         .evaluate((link) => String(link.getAttribute('href')).replace('/app', ''));
       const answered: number[] = [];

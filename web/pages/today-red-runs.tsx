@@ -64,18 +64,18 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
       </p>
       <ul className="mt-1">
         {run.tests.map((test) => (
-          <li key={test.test_id} className="flex items-baseline gap-2 py-1 text-soft">
+          <li key={test.test_id} className="flex flex-wrap items-baseline gap-x-2 py-1 text-soft">
             <span className={`w-24 shrink-0 text-xs ${test.verdict === 'new' ? 'font-medium text-broken' : ''}`}>
               {VERDICTS[test.verdict]}
             </span>
             <Link
               to="/$owner/$repository/tests/$testId"
               params={{ ...path, testId: test.test_id }}
-              className="min-w-0 break-words text-ink"
+              className="min-w-0 flex-1 basis-48 break-words text-ink"
             >
               {test.test_name}
             </Link>
-            <span className="ml-auto shrink-0 text-right text-xs">
+            <span className="ml-auto text-right text-xs">
               <Who test={test} />
             </span>
           </li>

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import { type RepositoryPath, redRunsByDayQuery, unhealthyByDayQuery } from '../api/queries.ts';
-
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { useDaysUpToNow } from '../ui/long-window.ts';
 import { Section } from '../ui/section.tsx';

@@ -79,7 +79,7 @@ function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }
   useEffect(() => {
     if (!isEager || !isCurrent) return;
     setEager(false);
-    go(places[0]);
+    go(places[at]);
   });
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
