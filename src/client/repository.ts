@@ -153,6 +153,48 @@ const codeownersSchema = z.object({
   problems: z.array(z.object({ line: z.number(), reason: z.string() })).default([]),
 });
 
+const reasonSchema = z.object({ sign: z.string(), sentence: z.string(), factor: z.number() });
+const claimsSchema = z.object({
+  commit: z.string(),
+  compared_with: z.looseObject({
+    default_branch: z.string().nullable(),
+    runs: z.number(),
+    base_commit: z.string().nullable(),
+    base_runs: z.number(),
+    other_changes: z.number(),
+  }),
+  total: z.number(),
+  claims: z.array(
+    z.looseObject({
+      test_name: z.string(),
+      job_name: z.string(),
+      probability: z.number(),
+      // A word of a newer service decides nothing.
+      verdict: z.enum(['change', 'broken', 'flaky', 'infrastructure', 'unknown']).catch('unknown'),
+      for: z.array(reasonSchema),
+      against: z.array(reasonSchema),
+      needs: z.looseObject({ sentence: z.string() }).nullable(),
+      exception_message: z.string().nullable(),
+    }),
+  ),
+  not_found: z.array(z.object({ test: z.string(), sentence: z.string() })).default([]),
+});
+export type ClaimAnswer = z.infer<typeof claimsSchema>;
+
+/** Fields of the body; either a commit or a pull request. */
+export interface ClaimQuestion {
+  commit?: string;
+  pull_request?: number;
+  base_commit?: string;
+  changed_files?: readonly string[];
+  pipeline_name?: string;
+  job_name?: string;
+  test_names?: readonly string[];
+  report?: { text: string };
+  log?: string;
+  limit?: number;
+}
+
 const PER_PAGE_MAX = 100;
 /** More quarantines or failures than a job can mean. */
 const PAGES_MAX = 200;
@@ -247,6 +289,11 @@ export class Repository {
 
   sendCodeowners(file: Record<string, unknown>) {
     return this.ask('codeowners', codeownersSchema, { method: 'PUT', json: file });
+  }
+
+  /** Whether a change caused its failures. */
+  claims(question: ClaimQuestion): Promise<ClaimAnswer> {
+    return this.ask('claims', claimsSchema, { method: 'POST', json: question });
   }
 
   /** The group of one shard of a run. */

@@ -54,6 +54,8 @@ export const CLAIM_SURE_FROM = 0.9;
 const BREAKS = { pullRequest: 0.15, defaultBranch: 0.03 } as const;
 /** How likely a run meets trouble that no sign has shown. */
 const TROUBLE = 0.02;
+/** How often it hits few tests, if it does. */
+const HITS_FEW = 0.1;
 /** How many times likelier a sign makes it. */
 const TROUBLE_SIGN = 300;
 /**
@@ -157,8 +159,9 @@ export function claimVerdict(explanations: Explanations, evidence: ClaimEvidence
   return isShown[likeliest] ? likeliest : 'unknown';
 }
 
-/** How likely trouble hits so many of the tests of a run: as often few as many. */
-const hitsSo = (count: number, tests: number): number => 0.5 / (count * (1 + Math.log(tests))) + 0.5 / tests;
+/** How likely trouble hits so many of the tests of a run: any number of them, and now and then just a few. */
+const hitsSo = (count: number, tests: number): number =>
+  HITS_FEW / (count * (1 + Math.log(tests))) + (1 - HITS_FEW) / tests;
 
 /** How many times likelier trouble is, from those that ran meanwhile. */
 function troubleAround({ changes, failing }: ClaimEvidence['around']): number {

@@ -55,14 +55,15 @@ export const claimSchema = z.object(claimFields).meta({ id: 'Claim' });
 interface ClaimContext {
   defaultBranch: string | null;
   baseCommit: string | null;
+  changedFile: string | null;
 }
 
 /** The claim about a failed test, in the leg that its verdict is about. */
-export function claimAbout(failure: LegFailure, { defaultBranch, baseCommit }: ClaimContext): Claim {
+export function claimAbout(failure: LegFailure, { defaultBranch, baseCommit, changedFile }: ClaimContext): Claim {
   const { pipelineName, jobName, axes, episode } = failure;
   const place = [pipelineName, axesWords(axesOf(axes))].filter(Boolean).join(', ');
   return claimOf(failure.claim, {
-    ...{ defaultBranch, baseCommit, changedFile: null },
+    ...{ defaultBranch, baseCommit, changedFile },
     leg: `${jobName} (${place})`,
     healthBeganAt: episode?.beganAt == null ? null : formatMoment(episode.beganAt).slice(0, 10),
   });

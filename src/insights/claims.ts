@@ -6,6 +6,7 @@ import { axesOf } from '../domain/axes.ts';
 import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
+import { nearnessOf } from '../domain/nearness.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { text } from '../http/text.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -20,6 +21,8 @@ import { newestCommitOf, unknownPullRequest } from './pull-request.ts';
 
 const CLAIMS_MAX = 100;
 const CLAIMS_DEFAULT = 20;
+const CHANGED_FILES_MAX = 3_000;
+const PATH_LENGTH_MAX = 1_000;
 
 const commitSha = () => text(1, NAME_LENGTH_MAX);
 const question = z
@@ -36,6 +39,15 @@ const question = z
       description: 'The commit that the change is based on, such as the merge base: what failed there is not its doing',
       example: '2222222222222222222222222222222222222222',
     }),
+    changed_files: z
+      .array(text(1, PATH_LENGTH_MAX))
+      .max(CHANGED_FILES_MAX)
+      .default([])
+      .meta({
+        description:
+          'Paths of the files that the change touches, from the root of the repository: it is likelier to break the tests near them',
+        example: ['src/shop/cart.ts'],
+      }),
     pipeline_name: commitSha().optional().meta({ description: 'Only runs of this pipeline', example: 'CI' }),
     job_name: commitSha().optional().meta({ description: 'Only runs of this CI job', example: 'unit' }),
     ...subjectFields,
@@ -77,8 +89,10 @@ const response = z.object({
         description: 'Attempts of CI jobs that are stored for the base commit; 0: it could not be compared',
         example: 0,
       }),
+      changed_files: z.int().meta({ description: 'Files of the change, as the question has them', example: 0 }),
       other_changes: z.int().meta({
-        description: 'Other changes that ran within the hour, as far as they were needed',
+        description:
+          'Other changes that ran within the hour, of which the default branch is one; 0 if they were not needed',
         example: 5,
       }),
       other_pull_requests_days: z.int().meta({
@@ -132,8 +146,9 @@ export function mountClaims(app: AnyElysia, http: Http, deps: ClaimDeps): void {
       const claims = found.failures
         .filter(asked.isAsked)
         .map((failure) => {
-          const claim = { ...failure.claim, base: resultOnBase(failure, baseRuns) };
-          return { failure, claim: claimAbout({ ...failure, claim }, context) };
+          const near = nearnessOf(failure.testFile, body.changed_files);
+          const claim = { ...failure.claim, base: resultOnBase(failure, baseRuns), nearness: near.factor };
+          return { failure, claim: claimAbout({ ...failure, claim }, { ...context, changedFile: near.file }) };
         })
         .sort((one, other) => other.claim.probability - one.claim.probability);
       const answer: z.input<typeof response> = {
@@ -144,6 +159,7 @@ export function mountClaims(app: AnyElysia, http: Http, deps: ClaimDeps): void {
           legs: new Set(found.runs.map(legOf)).size,
           base_commit: context.baseCommit,
           base_runs: baseRuns.length,
+          changed_files: body.changed_files.length,
           other_changes: Math.max(0, ...found.failures.map(({ claim }) => claim.around.changes)),
           other_pull_requests_days: PULL_REQUESTS_DAYS,
         },

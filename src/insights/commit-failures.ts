@@ -300,7 +300,7 @@ function toJson(
     cause_id: causeId ?? null,
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
-    claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null })),
+    claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null, changedFile: null })),
     evidence: {
       health_status: failure.episode?.health ?? null,
       health_began_at: momentOf(failure.episode?.beganAt),

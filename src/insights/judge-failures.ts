@@ -8,7 +8,7 @@ import { type Episode, episodeAt, worstEpisode } from '../domain/health-at.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
-import { countedIdentities } from '../domain/test-state.ts';
+import { countedIdentities, newestOf } from '../domain/test-state.ts';
 import { type Elsewhere, type Trouble, troublesOf } from '../domain/trouble-elsewhere.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { StoredStep } from '../postgres/health-steps.ts';
@@ -46,6 +46,8 @@ export interface LegFailure {
   quarantine: Quarantine | undefined;
   /** For the claim that the change caused it. */
   claim: ClaimEvidence;
+  /** The file of the test, as its runner named it last on the default branch; null if it is not known. */
+  testFile: string | null;
 }
 
 /** Tests as the default branch knows them. */
@@ -164,6 +166,7 @@ function judged(
       ...{ health: episode?.health ?? null, isNewGroup: isNew, failures: failed.length, passes },
       ...{ trouble: verdict === 'infrastructure' ? trouble : null, otherPullRequests: failingPullRequests },
     }),
+    testFile: newestOf(test?.legs.map(({ summary }) => summary) ?? [])?.filepath || null,
     verdict,
     testId,
     testName,

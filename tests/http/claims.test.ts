@@ -7,7 +7,9 @@ import type { TestExecution } from '../support/jobs.ts';
 const failing = (name: string, message: string, hoursAgo: number): TestExecution => ({
   ...{ name, status: 'failed', at: at(hoursAgo), failures: [{ type: 'Error', message }] },
 });
-const passing = (name: string, hoursAgo: number): TestExecution => ({ name, at: at(hoursAgo) });
+const passing = (name: string, hoursAgo: number): TestExecution => ({
+  ...{ name, at: at(hoursAgo), filepath: 'tests/test_cart.py' },
+});
 const pull = { branch: 'feature/rounding', base_ref: 'main', pull_request: 7, commit: 'pr1' };
 const MANY = Array.from({ length: 60 }, (_, i) => `many ${i}`);
 
@@ -111,6 +113,19 @@ describe('claims', () => {
       ]);
     const log = 'FAILED tests/test_cart.py::test_total - assert 3 == 4\n1 failed, 2 passed';
     expect(Object.keys(verdictsOf((await ask({ commit: 'pr1', log })).answer))).toEqual(['tests.test_cart.test_total']);
+  });
+
+  test('are likelier for tests near the files that the change touches', async () => {
+    const asked = { commit: 'pr1', test_names: ['tests.test_cart.test_total'] };
+    const [without] = (await ask(asked)).answer.claims;
+    const near = (await ask({ ...asked, changed_files: ['src/cart.py', 'README.md'] })).answer;
+    expect(near.compared_with.changed_files).toBe(2);
+    expect(near.claims[0]?.probability).toBeGreaterThanOrEqual(without?.probability ?? 1);
+    expect(near.claims[0]?.for.map(({ sentence }) => sentence)).toContain(
+      'The change touches src/cart.py, near the test.',
+    );
+    const far = (await ask({ ...asked, changed_files: ['notes/a.txt'] })).answer;
+    expect(far.claims[0]?.against.map(({ sign }) => sign)).toContain('changed_files');
   });
 
   test('are at most as many as asked for, the likeliest to be the change first', async () => {

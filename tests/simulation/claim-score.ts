@@ -2,7 +2,7 @@
 import { newBelief } from '../../src/domain/belief.ts';
 import { type ClaimEvidence, claimVerdict, explanationsOf, rerunsNeeded } from '../../src/domain/change-claim.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
-import { NEARBY_MS, troublesOf } from '../../src/domain/trouble-elsewhere.ts';
+import { NEARBY_MS, type Trouble, troublesOf } from '../../src/domain/trouble-elsewhere.ts';
 import { weightsBefore } from '../../src/domain/weights-before.ts';
 import { randomFrom } from '../support/random.ts';
 import { type Asked, changeOf, elsewhereOf, healthOf, isWholeRun, knowMain, type Main } from './moment-score.ts';
@@ -17,115 +17,144 @@ export interface ScoredClaim {
   isKnownFlaky: boolean;
 }
 
-/** `reruns`: when the run has ended, and once more after the reruns that the claim asks for. */
+/** `after reruns`: an hour after the run has ended, with the reruns that the claim asked for then. */
 export type ClaimAsked = Asked | 'after reruns';
 
 /** Claims about each failed test of each pull request. */
-export function scoreClaims(world: MomentWorld, when: ClaimAsked): ScoredClaim[] {
-  const { runs, knowsAuthors } = world;
-  const asked = when === 'later' ? 'later' : 'at once';
-  const random = randomFrom(runs.length);
-  const mainAt = asked === 'later' ? knowMain(runs) : undefined;
+export function scoreClaims(world: MomentWorld, asked: ClaimAsked): ScoredClaim[] {
+  const random = randomFrom(world.runs.length);
+  const mainAtEnd = asked === 'later' ? knowMain(world.runs) : undefined;
   const pulls = Map.groupBy(
-    runs.filter(({ pullRequest }) => pullRequest !== null),
+    world.runs.filter(({ pullRequest }) => pullRequest !== null),
     ({ id }) => id,
   );
-  return pulls
-    .values()
-    .toArray()
-    .flatMap((all) => {
-      const attempts = asked === 'later' ? all : all.slice(0, 1);
-      const [first] = attempts;
-      if (!first) return [];
-      const known = asked === 'later' ? Number.POSITIVE_INFINITY : first.at;
-      const main = mainAt ?? knowMain(runs.filter(({ at }) => at <= known));
-      const seen = runs.filter(({ at, commit }) => at <= known && commit !== first.commit);
-      const elsewhere = elsewhereOf(first, seen, main, knowsAuthors);
-      const troubleIn = new Map(
-        attempts.map((run) => {
-          const failed = [...run.troubles].filter(([test]) => healthOf(main, test, run.at) === 'healthy');
-          const others = attempts.filter((one) => one !== run);
-          const failures = failed.map(([test, { message }]) => ({
-            testId: String(test),
-            groups: [`${test}/${message}`],
-            messages: [message],
-            hasPassedAgain: others.some(({ causes }) => !causes.has(test)),
-          }));
-          return [
-            run,
-            { healthy: failed.length, whole: isWholeRun(run, failed.length), of: troublesOf(failures, elsewhere) },
-          ];
-        }),
-      );
-      const failedTests = new Set(attempts.flatMap(({ causes }) => [...causes.keys()]));
-      return [...failedTests].map((test): ScoredClaim => {
-        const failures = attempts.filter(({ causes }) => causes.has(test));
-        const [failure = first] = failures;
-        const health = healthOf(main, test, failure.at);
-        const seenOnMain = runs.filter((run) => run.isDefaultBranch && run.at < failure.at && run.at <= known);
-        const signs = failures.map((run) => {
-          const trouble = troubleIn.get(run);
-          return trouble?.whole ? WHOLE : trouble?.of.get(String(test));
-        });
-        const groups = failures.map((run) => {
-          const firstAt = main.groups.get(`${test}/${run.troubles.get(test)?.message}`);
-          return firstAt === undefined || firstAt >= run.at;
-        });
-        const evidence: ClaimEvidence = {
-          weights: weightsBefore(
-            { belief: main.rules.beliefs.get(test) ?? newBelief(), executions: seenOnMain.length / 2 },
-            { health, commit: first.commit },
-          ),
-          health,
-          defaultFailures: seenOnMain.filter(({ troubles }) => troubles.has(test)).length,
-          isNewGroup: groups.some(Boolean),
-          failures: failures.length,
-          passes: attempts.length - failures.length,
-          otherLegs: { passed: false, failed: 0 },
-          tests: failure.identities.length,
-          together: (troubleIn.get(failure)?.healthy ?? 0) + (health === 'healthy' ? 0 : 1),
-          trouble: signs.every((one) => one !== undefined) ? (signs[0] ?? null) : null,
-          around: around(seen, first, { main, knowsAuthors }),
-          otherPullRequests: pullsFailing(test, seen, failure),
-          base: null,
-          laterFailures: null,
-          nearness: 1,
-        };
-        const cause = failure.causes.get(test) ?? 'flaky';
-        const rerun = when === 'after reruns' ? (rerunsNeeded(evidence)?.reruns ?? 0) : 0;
-        const rate = {
-          change: failure.ownRate,
-          main: 1,
-          flaky: world.flaky.get(test) ?? 0,
-          trouble: world.troubleLasts,
-        }[cause];
-        for (let i = 0; i < rerun; i++) {
-          const isFailed = random() < rate;
-          if (isFailed) evidence.failures++;
-          else evidence.passes++;
-          // Who reruns a test stops once it passes.
-          if (!isFailed) break;
-        }
-        const explanations = explanationsOf(evidence);
-        return {
-          probability: explanations.change,
-          verdict: claimVerdict(explanations, evidence),
-          cause,
-          isKnownFlaky: health === 'flaky',
-        };
-      });
+  return [...pulls.values()].flatMap((all) => {
+    const [first] = all;
+    if (!first) return [];
+    const look = new Look(world, asked === 'later' ? all : [first], { until: first.at, mainAtEnd });
+    const afterwards = asked === 'after reruns' ? new Look(world, [first], { until: first.at + HOUR_MS }) : undefined;
+    return look.failedTests.map((test): ScoredClaim => {
+      let evidence = look.evidenceOf(test);
+      const cause = all.find(({ causes }) => causes.has(test))?.causes.get(test) ?? 'flaky';
+      const needed = afterwards && rerunsNeeded(evidence);
+      if (needed) {
+        const rate = rateOfReruns(world, first, test, cause);
+        evidence = { ...afterwards.evidenceOf(test), ...rerun(evidence, { reruns: needed.reruns, rate, random }) };
+      }
+      const explanations = explanationsOf(evidence);
+      const verdict = claimVerdict(explanations, evidence);
+      return { probability: explanations.change, verdict, cause, isKnownFlaky: evidence.health === 'flaky' };
     });
+  });
 }
 
-const WHOLE = { sign: 'run', changes: 0, isOnDefaultBranch: false } as const;
+const rateOfReruns = (
+  { flaky, troubleLasts }: MomentWorld,
+  { ownRate }: MomentRun,
+  test: number,
+  cause: Cause,
+): number => ({ change: ownRate, main: 1, flaky: flaky.get(test) ?? 0, trouble: troubleLasts })[cause];
 
+/** Who reruns a test stops once it passes. */
+function rerun(
+  { failures, passes }: ClaimEvidence,
+  { reruns, rate, random }: { reruns: number; rate: number; random: () => number },
+): Pick<ClaimEvidence, 'failures' | 'passes'> {
+  for (let failed = 0; failed < reruns; failed++)
+    if (random() >= rate) return { failures: failures + failed, passes: passes + 1 };
+  return { failures: failures + reruns, passes };
+}
+
+const WHOLE_RUN: Trouble = { sign: 'run', changes: 0, isOnDefaultBranch: false };
+
+/** What the service knows of some attempts of a CI job by a moment. */
+class Look {
+  readonly #attempts: readonly MomentRun[];
+  readonly #first: MomentRun;
+  readonly #main: Main;
+  readonly #onMain: readonly MomentRun[];
+  readonly #others: readonly MomentRun[];
+  readonly #around: ClaimEvidence['around'];
+  /** By attempt. */
+  readonly #troubles: ReadonlyMap<MomentRun, { healthy: number; of: (test: number) => Trouble | undefined }>;
+
+  /** @param mainAtEnd what is known of the default branch when all of the day is known; undefined: what is known until then */
+  constructor(
+    { runs, knowsAuthors }: MomentWorld,
+    attempts: readonly MomentRun[],
+    { until, mainAtEnd }: { until: number; mainAtEnd?: Main | undefined },
+  ) {
+    const known = mainAtEnd ? runs : runs.filter(({ at }) => at <= until);
+    const [first] = attempts;
+    if (!first) throw new TypeError('at least one attempt');
+    const main = mainAtEnd ?? knowMain(known);
+    const others = known.filter(({ commit }) => commit !== first.commit);
+    const elsewhere = elsewhereOf(first, others, main, knowsAuthors);
+    this.#attempts = attempts;
+    this.#first = first;
+    this.#main = main;
+    this.#others = others;
+    this.#onMain = known.filter(({ isDefaultBranch }) => isDefaultBranch);
+    this.#around = around(others, first, { main, knowsAuthors });
+    this.#troubles = new Map(
+      attempts.map((run) => {
+        const failed = [...run.troubles].filter(([test]) => healthOf(main, test, run.at) === 'healthy');
+        const again = attempts.filter((one) => one !== run);
+        const found = troublesOf(
+          failed.map(([test, { message }]) => ({
+            ...{ testId: String(test), groups: [`${test}/${message}`], messages: [message] },
+            hasPassedAgain: again.some(({ causes }) => !causes.has(test)),
+          })),
+          elsewhere,
+        );
+        const isWhole = isWholeRun(run, failed.length);
+        return [run, { healthy: failed.length, of: (test) => (isWhole ? WHOLE_RUN : found.get(String(test))) }];
+      }),
+    );
+  }
+
+  get failedTests(): number[] {
+    return [...new Set(this.#attempts.flatMap(({ causes }) => [...causes.keys()]))];
+  }
+
+  evidenceOf(test: number): ClaimEvidence {
+    const failures = this.#attempts.filter(({ causes }) => causes.has(test));
+    const [failure = this.#first] = failures;
+    const health = healthOf(this.#main, test, failure.at);
+    const before = this.#onMain.filter((run) => run.at < failure.at && run.job === failure.job);
+    const signs = failures.map((run) => this.#troubles.get(run)?.of(test));
+    const belief = this.#main.rules.beliefs.get(test) ?? newBelief();
+    return {
+      weights: weightsBefore({ belief, executions: before.length }, { health, commit: failure.commit }),
+      health,
+      defaultFailures: before.filter(({ troubles }) => troubles.has(test)).length,
+      isNewGroup: failures.some((run) => {
+        const firstAt = this.#main.groups.get(`${test}/${run.troubles.get(test)?.message}`);
+        return firstAt === undefined || firstAt >= run.at;
+      }),
+      failures: failures.length,
+      passes: this.#attempts.length - failures.length,
+      otherLegs: { passed: false, failed: 0 },
+      tests: failure.identities.length,
+      together: (this.#troubles.get(failure)?.healthy ?? 0) + (health === 'healthy' ? 0 : 1),
+      trouble: signs.every((one) => one !== undefined) ? (signs[0] ?? null) : null,
+      around: this.#around,
+      otherPullRequests: pullsFailing(test, this.#others, failure),
+      base: null,
+      laterFailures: null,
+      nearness: 1,
+    };
+  }
+}
+
+/** Other changes within the hour, and how many of them had failures of tests that were healthy on the default branch. */
 function around(
-  seen: readonly MomentRun[],
+  others: readonly MomentRun[],
   asked: MomentRun,
   { main, knowsAuthors }: { main: Main; knowsAuthors: boolean },
 ): ClaimEvidence['around'] {
-  const near = seen.filter(
-    (run) => Math.abs(run.at - asked.at) <= NEARBY_MS && (!run.isDefaultBranch || run.at <= asked.at),
+  const near = others.filter(
+    ({ at, isDefaultBranch }) => Math.abs(at - asked.at) <= NEARBY_MS && (!isDefaultBranch || at <= asked.at),
   );
   const byChange = Map.groupBy(near, (run) => changeOf(run, knowsAuthors));
   byChange.delete(changeOf(asked, knowsAuthors));
@@ -135,8 +164,8 @@ function around(
 }
 
 /** As `failing_pull_requests` counts them. */
-function pullsFailing(test: number, seen: readonly MomentRun[], { at, pullRequest }: MomentRun): number {
-  const failing = seen.flatMap((run) =>
+function pullsFailing(test: number, others: readonly MomentRun[], { at, pullRequest }: MomentRun): number {
+  const failing = others.flatMap((run) =>
     run.pullRequest && run.causes.has(test) && run.at > at - 7 * DAY_MS && run.at < at + HOUR_MS
       ? [run.pullRequest.number]
       : [],

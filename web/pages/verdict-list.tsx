@@ -12,6 +12,7 @@ import { formatCount, formatCounted } from '../ui/format.ts';
 import { legsWords } from '../ui/leg-words.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Unfolding } from '../ui/unfolding.tsx';
+import { ClaimView } from './claim.tsx';
 import { evidenceInWords } from './evidence-words.ts';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
 
@@ -228,6 +229,7 @@ function Row({ path, commit, failure, onQuarantine }: RowProps) {
           <Attachments attachments={failure.attachments} />
         </p>
       )}
+      <ClaimView claim={failure.claim} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <p className="text-xs text-soft">
           {evidenceInWords(failure.evidence, failure.legs[0]?.axes)}

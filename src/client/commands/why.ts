@@ -1,4 +1,4 @@
-/** `ci-insights why`: what is known of a test that failed. */
+/** `ci-insights why`: did a change cause what failed, or what is known of one test. */
 import { Command } from 'commander';
 import { attachmentTitle } from '../../domain/attachments.ts';
 import { axisScopeWords } from '../../domain/axes-in-words.ts';
@@ -7,17 +7,40 @@ import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-targ
 import { inLog } from '../foreign-text.ts';
 import { withTarget } from '../options.ts';
 import { count, print, printJson } from '../output.ts';
+import { parseWhole } from '../parse.ts';
 import { quarantineProposal } from '../quarantine-proposal.ts';
 import type { QuarantineRecord, TestDetails } from '../repository.ts';
+import { asksClaims, type ClaimFlags, printClaims } from './claims.ts';
 
 const FAILURES_SHOWN_MAX = 5;
 
 export const whyCommand = (): Command =>
   withTarget(new Command('why'), ASK_SECONDS_DEFAULT)
-    .description('say why a test is red: its health, how it failed before, and its quarantines')
-    .argument('<test name>', 'the full name of the test')
+    .description('say whether a change caused its failures; with the name of one test alone, why that is red')
+    .argument('[test names...]', 'full names of tests; without any, all that failed')
+    .option('--commit <sha>', 'the commit; default: that of the CI job')
+    .option('--pull-request <number>', 'its newest commit on which something ran', parseWhole)
+    .option('--base-commit <sha>', 'what the change is based on; default: the merge base, in a job of a pull request')
+    .option(
+      '--changed-files <file>',
+      'the files that the change touches, one a line; - reads the standard input, git compares with the base; default: git, in a job of a pull request',
+    )
+    .option('--pipeline <name>', 'only runs of this pipeline')
+    .option('--job <name>', 'only runs of this CI job')
+    .option('--report <file>', 'only tests that failed in this report')
+    .option('--log <file>', 'only tests that this log names; - reads the standard input')
+    .option('--limit <number>', 'at most so many claims: 20, up to 100', parseWhole)
     .option('--json', 'print JSON')
-    .action(async (testName: string, flags: AskFlags) => {
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 nothing failed because of the change, 1 an error, 2 wrong usage, 3 the change caused a failure, 4 not enough to say.',
+    )
+    .action(async (names: string[], flags: AskFlags & ClaimFlags) => {
+      const [testName] = names;
+      if (testName === undefined || asksClaims(names, flags)) {
+        await printClaims(names, flags);
+        return;
+      }
       const repository = repositoryAsked(flags);
       const [found] = await repository.tests([literally(testName)], 1);
       if (!found)
