@@ -29,6 +29,7 @@ import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
+import { mountCauseTerms } from './quarantines/cause-terms.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 import { largeTestRuns } from './queue/large-test-runs.ts';
@@ -80,13 +81,14 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountSessions(app, http, { keys, sessions }),
     (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
-    (app, http) => mountCiExchange(app, http, { keys, config: ciTokens }),
+    (app, http) => mountCiExchange(app, http, { keys, repositories, config: ciTokens }),
     (app, http) => mountHealth(app, http, readinessOf(db, probes)),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
+    (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),

@@ -17,6 +17,7 @@ export const AUDIT_ACTIONS = [
   'quarantine.create',
   'quarantine.update',
   'quarantine.remove',
+  'cause.update',
   'backtest.request',
   'verification.request',
   'dead_letter.replay',

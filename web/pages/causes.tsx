@@ -4,8 +4,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { CauseList } from '../../src/insights/causes.ts';
 import { causesQuery, type RepositoryPath } from '../api/queries.ts';
-import { CauseDays } from '../ui/cause-days.tsx';
 import { Choice } from '../ui/choice.tsx';
+import { DaySparkline, failuresByDay } from '../ui/day-sparkline.tsx';
 import { formatCounted, formatShares } from '../ui/format.ts';
 import { PagedList } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
@@ -124,9 +124,15 @@ function Row({ path, cause, window }: RowProps) {
         </Link>
         <span className="block truncate text-xs text-soft">
           {cause.exception_type} · {cause.newest_test.test_name}
+          {cause.owner !== null && ` · owner ${cause.owner}`}
         </span>
       </span>
-      <CauseDays days={cause.failures_by_day} window={window} className="h-7 w-full max-sm:w-32" />
+      <DaySparkline
+        counts={failuresByDay(cause.failures_by_day, window)}
+        end={window.end}
+        what="failure"
+        className="h-7 w-full max-sm:w-32"
+      />
       <span className="text-xs text-soft">
         <span className="block font-medium text-ink">{formatCounted(cause.test_count, 'test')}</span>
         {cause.cost === null

@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
-import { FailuresByDay } from '../ui/failures-by-day.tsx';
+import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { useIsWide } from '../ui/media.ts';
@@ -109,7 +109,7 @@ function Cells({ path, test, onFilter }: CellsProps) {
         <Filter label="job" value={test.job_name} onClick={(job) => onFilter({ job })} />
       </div>
       <div role="cell" className="max-md:order-3">
-        <FailuresByDay days={failedByDay} className="h-6 w-full max-md:h-4" />
+        <DaySparkline counts={failedByDay} what="failed execution" className="h-6 w-full max-md:h-4" />
       </div>
       <div
         role="cell"
