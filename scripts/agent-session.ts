@@ -2,7 +2,7 @@
  * A session of an agent with a service, such as the demo's, by the client of the MCP SDK: CI is red on a pull request, whose
  * fault is it, what is the evidence, and a quarantine with a ticket for what is flaky.
  *
- * CI_INSIGHTS_URL=http://127.0.0.1:3000 CI_INSIGHTS_TOKEN=cii_… bun scripts/agent-session.ts acme/shop 688
+ * CI_INSIGHTS_URL=http://127.0.0.1:3000 CI_INSIGHTS_TOKEN=cii_… bun scripts/agent-session.ts acme/shop 691
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -62,7 +62,7 @@ for (const { test_id: test, test_name: name, verdict } of (byVerdict.get('flaky'
   const { quarantined_tests: open } = quarantinesSchema.parse(await call('list_quarantines', { test_id: test }));
   say(
     open.length > 0
-      ? 'It is quarantined without a ticket. The person agrees to one with an end and a ticket in its place.'
+      ? 'It is quarantined by the service. The person agrees to a quarantine with their ticket in its place.'
       : 'The person agrees to a quarantine for two weeks, with a ticket.',
   );
   for (const { id } of open) await call('release_quarantine', { quarantine_id: id });

@@ -31,15 +31,24 @@ const searchTests = defineTool({
 });
 
 const reasonsSchema = z.object({ identities: z.array(z.record(z.string(), z.unknown())) });
-/** What the rules made of each failure, and of its run: hundreds, of which the others are the ones that decided. */
-const TOO_MANY = ['failures', 'troubled_runs'];
+/** What the rules made of each failure and its run: hundreds, of which the other lists have those that decided. */
+const TOO_MANY = ['failures', 'held_back', 'troubled_runs'];
 
+/** The newest of each list first: the end of a list is left out where room is short, and the operation begins with the oldest. */
 const reasonsOf = (explanation: unknown): Record<string, unknown>[] =>
-  reasonsSchema
-    .parse(explanation)
-    .identities.map((identity) =>
-      Object.fromEntries(Object.entries(identity).filter(([key]) => !TOO_MANY.includes(key))),
-    );
+  reasonsSchema.parse(explanation).identities.map((identity) =>
+    Object.fromEntries(
+      Object.entries(identity)
+        .filter(([key]) => !TOO_MANY.includes(key))
+        .map(([key, value]) => [key, Array.isArray(value) ? value.toReversed() : value]),
+    ),
+  );
+
+/** What of a test and its executions takes the room of its reasons: its page has it. */
+const BESIDE_REASONS = [
+  ...['repository', 'legs', 'skipped_since', 'flaky_detection_enabled', 'test_framework', 'test_programming_language'],
+  ...['first_failure_pull', 'job_url', 'run_id', 'run_attempt', 'changes_count', 'is_recent'],
+];
 
 const getTest = defineTool({
   name: 'get_test',
@@ -60,7 +69,7 @@ const getTest = defineTool({
       reasons: reasonsOf(explanation?.body),
       failure_groups: groups?.body.failures,
     };
-    return answerOf({ page: page('tests', id) }, told);
+    return answerOf({ page: page('tests', id) }, told, BESIDE_REASONS);
   },
 });
 

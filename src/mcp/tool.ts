@@ -73,9 +73,15 @@ const JSON_TOKENS_MAX = ANSWER_TOKENS_MAX - tokensOf(FENCE_NOTE) - 1;
 
 type Own = Readonly<Record<string, string | number | undefined>>;
 
-/** The answer of an operation as text for a model. */
-export const answerOf = (own: Own, told: Readonly<Record<string, unknown>>): string =>
-  `${FENCE_NOTE}\n${writeAnswer({ own, told, keys: KEYS, tokensMax: JSON_TOKENS_MAX }).json}`;
+/**
+ * The answer of an operation as text for a model.
+ *
+ * @param leftOut keys that say too little here for their room
+ */
+export function answerOf(own: Own, told: Readonly<Record<string, unknown>>, leftOut: readonly string[] = []): string {
+  const keys = leftOut.length === 0 ? KEYS : { ...KEYS, leftOut: new Set([...KEYS.leftOut, ...leftOut]) };
+  return `${FENCE_NOTE}\n${writeAnswer({ own, told, keys, tokensMax: JSON_TOKENS_MAX }).json}`;
+}
 
 /**
  * A page of a list as text for a model. If fewer entries fit than were asked for, the page is read again with as many, so
