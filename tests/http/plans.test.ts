@@ -65,6 +65,7 @@ test.each([
   'insights/executions',
   'insights/failure',
   'insights/segments',
+  'evaluation/durations',
   'evaluation/legs_of_test',
   'evaluation/explain',
 ])('%s of one test reads a granule or two of each part, not the repository', async (name) => {
