@@ -23,6 +23,8 @@ import { FailureEvidence } from './failure-evidence.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
+import { mountHistory } from './history.ts';
+import { mountHost } from './host.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
@@ -35,6 +37,7 @@ import { RedRunLedgers } from './red-run-ledger.ts';
 import { mountRedRuns } from './red-runs.ts';
 import { mountRedRunsByDay } from './red-runs-by-day.ts';
 import { mountRepositories } from './repositories.ts';
+import { mountRepositoryChanges } from './repository-changes.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRepositoryTransitions } from './repository-transitions.ts';
 import { mountRun } from './run.ts';
@@ -45,10 +48,12 @@ import { mountSegments } from './segments.ts';
 import { mountSetup } from './setup.ts';
 import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
+import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
 
 const MOUNTED = [
   mountRepositories,
+  mountRepositoryChanges,
   mountSearch,
   mountOwners,
   mountCodeowners,
@@ -66,6 +71,7 @@ const MOUNTED = [
   mountCause,
   mountHealthTransitions,
   mountRepositoryTransitions,
+  mountUnhealthyByDay,
   mountRedRuns,
   mountRuns,
   mountRun,
@@ -79,6 +85,8 @@ const MOUNTED = [
   mountFlakyDetectionContext,
   mountSplit,
   mountSetup,
+  mountHost,
+  mountHistory,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };

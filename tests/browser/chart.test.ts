@@ -53,6 +53,7 @@ describe.skipIf(!hasBrowser)('the chart of a test', () => {
 
         await results(page).getByText('As a table').click();
         const rows = results(page).getByRole('row');
+        await rows.nth(30).waitFor();
         expect(await rows.count()).toBe(31);
         const row = results(page).getByRole('row', { name: dayOf(2, reader) });
         expect(await row.getByRole('cell').allInnerTexts()).toEqual(['2', '1', '1', '100 ms']);

@@ -11,6 +11,7 @@ import { dayStarts, failuresByDay } from '../ui/day-sparkline.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
+import { Compare } from '../ui/host.tsx';
 import { legWords } from '../ui/leg-words.ts';
 import { Pull } from '../ui/pull.tsx';
 import { Section } from '../ui/section.tsx';
@@ -186,7 +187,7 @@ function Beginning({ path, cause: { beginning } }: { path: RepositoryPath; cause
       {kind === 'commits' && passed !== null && failed !== null && (
         <p>
           It began after <Commit path={path} commit={passed} />; <Commit path={path} commit={failed} /> was the first
-          that failed.
+          that failed. <Compare path={path} from={passed} to={failed} />
         </p>
       )}
       {kind === 'same_commit' && failed !== null && (

@@ -6,6 +6,7 @@ import { segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts
 import { endsOf } from '../ui/chart-scale.ts';
 import { Commit } from '../ui/commit.tsx';
 import { formatCount, formatCounted, formatLocal } from '../ui/format.ts';
+import { Compare } from '../ui/host.tsx';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Stepper } from '../ui/stepper.tsx';
@@ -103,7 +104,8 @@ function Changes({ path, segments }: { path: TestPath; segments: readonly Segmen
                 <Commit path={path} commit={segment.previous_commit} /> and{' '}
               </>
             )}
-            {segment.first_commit !== null && <Commit path={path} commit={segment.first_commit} />}
+            {segment.first_commit !== null && <Commit path={path} commit={segment.first_commit} />}{' '}
+            <Compare path={path} from={segment.previous_commit} to={segment.first_commit} />
           </span>
         </li>
       ))}

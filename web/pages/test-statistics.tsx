@@ -1,5 +1,6 @@
 /** How a test did over time. Dragging over the chart chooses the window. */
 import { useQueries } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { TestStatistic } from '../../src/insights/stats.ts';
 import { statQuery, TEST_STATS, type TestPath, type TimeWindow } from '../api/queries.ts';
 import { Chart } from '../ui/chart.tsx';
@@ -19,7 +20,14 @@ export function Statistics({ path, window, onWindow }: StatisticsProps) {
   const error = found.find((one) => one.error)?.error;
   const [passed, failed, flaky, duration] = found.map(({ data }) => data);
   return (
-    <Section title="Results">
+    <Section
+      title="Results"
+      aside={
+        <Link to="/$owner/$repository/tests/$testId/history" params={path}>
+          each execution
+        </Link>
+      }
+    >
       {error ? (
         <Failed error={error} reset={() => found.forEach((one) => void one.refetch())} />
       ) : passed && failed && flaky && duration ? (
