@@ -48,6 +48,8 @@ export interface Targets {
   commits: { repository: string; commit: string }[];
   /** The newest of each repository. */
   runs: { repository: string; id: string }[];
+  /** The newest of each repository. */
+  causes: { repository: string; id: string }[];
   window: { start: number; end: number };
 }
 
@@ -80,7 +82,13 @@ export async function targetsOf(service: BenchService, seed: number, now: number
     [],
   );
   const window = { start: now - WINDOW_DAYS * DAY_MS, end: now };
-  return { tests, failing, patterns, parts, commits, runs: await newestRuns(service, tests), window };
+  const causes = await service.rows<Targets['causes'][number] & Record<string, unknown>>(
+    `select r.name as repository, n.cause_id as id
+     from ci_insights.cause_nodes n join ci_insights.repositories r on r.id = n.repository_id
+     where n.failures > 0 and n.node_id = n.cause_id order by n.last_ms desc limit ${TESTS_MAX}`,
+    [],
+  );
+  return { tests, failing, patterns, parts, commits, causes, runs: await newestRuns(service, tests), window };
 }
 
 async function newestRuns(service: BenchService, tests: readonly BenchTest[]): Promise<Targets['runs']> {

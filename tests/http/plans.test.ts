@@ -68,6 +68,7 @@ test.each([
   'insights/execution',
   'insights/failed_attempts',
   'insights/segments',
+  'evaluation/durations',
   'evaluation/legs_of_test',
   'evaluation/explain',
 ])('%s of one test reads a granule or two of each part, not the repository', async (name) => {
