@@ -1,6 +1,7 @@
 /** What red runs cost: why runs were red, the time that was lost, and whose cost it is. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import type { Costs } from '../../src/insights/cost.ts';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import { costQuery, type RepositoryPath, redRunsByDayQuery } from '../api/queries.ts';
@@ -19,7 +20,6 @@ import { WindowBar } from './window-bar.tsx';
 const route = getRouteApi('/signed/$owner/$repository/cost');
 type TestCost = Costs['tests'][number];
 type OwnerCost = Costs['owners'][number];
-type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
 type Reason = keyof RedRunsByDay['total']['by_reason'];
 
 const REASONS: readonly (readonly [Reason, string, string])[] = [
@@ -79,20 +79,18 @@ export function CostPage() {
               <Parts
                 label="Cost by owner"
                 parts={costs.data?.pages.flatMap(({ body }) => body.owners) ?? []}
-                name={ownerColumn(path)}
+                noun="owner"
+                nameIn={ownerColumn}
                 keyOf={({ owner }) => owner ?? ''}
-                sort={sort}
-                onSort={(chosen) => change({ sort: chosen })}
                 hasMoney={first.total.money !== null}
               />
             ) : (
               <Parts
                 label="Cost by test"
                 parts={costs.data?.pages.flatMap(({ body }) => body.tests) ?? []}
-                name={testColumn(path)}
+                noun="test"
+                nameIn={testColumn}
                 keyOf={({ test_id }) => test_id}
-                sort={sort}
-                onSort={(chosen) => change({ sort: chosen })}
                 hasMoney={first.total.money !== null}
               />
             )}
@@ -154,9 +152,12 @@ const Total = ({ cost: { total, total_tests: tests } }: { cost: Costs }) => (
   </span>
 );
 
-const testColumn = (path: RepositoryPath): Column<TestCost, Sort> => ({
+const testColumn = (path: RepositoryPath): Column<TestCost> => ({
+  id: 'test',
   head: 'Test',
   isText: true,
+  width: 'w-full max-w-0 min-w-48',
+  value: ({ test_name: name }) => name,
   cell: ({ test_id: testId, test_name: name }) => (
     <Link
       to="/$owner/$repository/tests/$testId"
@@ -169,9 +170,12 @@ const testColumn = (path: RepositoryPath): Column<TestCost, Sort> => ({
   ),
 });
 
-const ownerColumn = (path: RepositoryPath): Column<OwnerCost, Sort> => ({
+const ownerColumn = (path: RepositoryPath): Column<OwnerCost> => ({
+  id: 'owner',
   head: 'Owner',
   isText: true,
+  width: 'w-full max-w-0 min-w-48',
+  value: ({ owner }) => owner,
   cell: ({ owner }) => (
     <Link
       to="/$owner/$repository/tests"
@@ -186,68 +190,83 @@ const ownerColumn = (path: RepositoryPath): Column<OwnerCost, Sort> => ({
 
 interface PartsProps<Part> {
   label: string;
+  noun: string;
   parts: readonly Part[];
-  name: Column<Part, Sort>;
+  /** Of the column that names a part. */
+  nameIn: (path: RepositoryPath) => Column<Part>;
   keyOf: (part: Part) => string;
-  sort: Sort;
-  onSort: (sort: Sort) => void;
   hasMoney: boolean;
 }
 
-function Parts<Part extends TestCost | OwnerCost>({
-  label,
-  parts,
-  name,
-  keyOf,
-  sort,
-  onSort,
-  hasMoney,
-}: PartsProps<Part>) {
+const FIRST = { id: 'red_runs', direction: 'desc' } as const;
+
+function Parts<Part extends TestCost | OwnerCost>({ label, noun, parts, nameIn, keyOf, hasMoney }: PartsProps<Part>) {
+  const { owner, repository } = route.useParams();
+  const columns = useMemo(
+    () => columnsOf(nameIn({ owner, repository }), hasMoney),
+    [nameIn, owner, repository, hasMoney],
+  );
   if (parts.length === 0)
     return (
       <Empty title="No red run in this window">
         <p>Runs in which a test failed appear here, with what they cost.</p>
       </Empty>
     );
-  const columns: Column<Part, Sort>[] = [
-    name,
-    {
-      head: 'Red runs',
-      hint: 'Shared out evenly among the tests that failed in each',
-      sort: 'red_runs',
-      cell: (cost) => formatShares(cost.red_runs),
-    },
-    {
-      head: 'Alone',
-      hint: 'Red runs in which nothing else failed',
-      sort: 'red_runs_alone',
-      cell: (cost) => formatCount(cost.red_runs_alone),
-    },
-    {
-      head: 'Pull requests',
-      hint: 'With such a run; not shared out',
-      sort: 'pull_requests',
-      cell: (cost) => formatCount(cost.pull_requests),
-    },
-    {
-      head: 'CI in reruns',
-      hint: 'The attempts that followed, from their first to their last test',
-      sort: 'rerun_minutes',
-      cell: (cost) => formatSeconds(cost.rerun_minutes * 60),
-    },
-    {
-      head: 'Waiting',
-      hint: 'From a failure to the next green run, at most eight hours',
-      sort: 'waiting_hours',
-      cell: (cost) => formatSeconds(cost.waiting_hours * 3_600),
-    },
-    {
-      head: 'Queue',
-      hint: 'Pull requests that left the merge queue because of it, by no failure of their change',
-      sort: 'queue_departures',
-      cell: (cost) => formatShares(cost.queue_departures),
-    },
-    ...(hasMoney ? [{ head: 'Money', cell: (cost: Part) => formatShares(cost.money ?? 0) }] : []),
-  ];
-  return <Table label={label} columns={columns} rows={parts} keyOf={keyOf} sort={sort} onSort={onSort} />;
+  return <Table label={label} noun={noun} columns={columns} rows={parts} keyOf={keyOf} first={FIRST} />;
 }
+
+/** Named as the service sorts by them. */
+const columnsOf = <Part extends TestCost | OwnerCost>(name: Column<Part>, hasMoney: boolean): Column<Part>[] => [
+  name,
+  {
+    id: 'red_runs',
+    head: 'Red runs',
+    hint: 'Shared out evenly among the tests that failed in each',
+    sorts: ['desc'],
+    value: (cost) => cost.red_runs,
+    cell: (cost) => formatShares(cost.red_runs),
+  },
+  {
+    id: 'red_runs_alone',
+    head: 'Alone',
+    hint: 'Red runs in which nothing else failed',
+    sorts: ['desc'],
+    value: (cost) => cost.red_runs_alone,
+    cell: (cost) => formatCount(cost.red_runs_alone),
+  },
+  {
+    id: 'pull_requests',
+    head: 'Pull requests',
+    hint: 'With such a run; not shared out',
+    sorts: ['desc'],
+    value: (cost) => cost.pull_requests,
+    cell: (cost) => formatCount(cost.pull_requests),
+  },
+  {
+    id: 'rerun_minutes',
+    head: 'CI in reruns',
+    hint: 'The attempts that followed, from their first to their last test',
+    sorts: ['desc'],
+    value: (cost) => cost.rerun_minutes,
+    cell: (cost) => formatSeconds(cost.rerun_minutes * 60),
+  },
+  {
+    id: 'waiting_hours',
+    head: 'Waiting',
+    hint: 'From a failure to the next green run, at most eight hours',
+    sorts: ['desc'],
+    value: (cost) => cost.waiting_hours,
+    cell: (cost) => formatSeconds(cost.waiting_hours * 3_600),
+  },
+  {
+    id: 'queue_departures',
+    head: 'Queue',
+    hint: 'Pull requests that left the merge queue because of it, by no failure of their change',
+    sorts: ['desc'],
+    value: (cost) => cost.queue_departures,
+    cell: (cost) => formatShares(cost.queue_departures),
+  },
+  ...(hasMoney ? [{ id: 'money', head: 'Money', value: money, cell: (cost: Part) => formatShares(money(cost)) }] : []),
+];
+
+const money = (cost: TestCost | OwnerCost): number => cost.money ?? 0;
