@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the service on a temporary folder, with 90 days of a made-up repository. It prints a link that signs
- * in, once. Ctrl-C ends it and removes the folder.
+ * `npm run demo`: the service on a temporary folder, with the last months of made-up repositories. It prints a link that
+ * signs in, once, and where to look. Ctrl-C ends it and removes the folder.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,41 +10,24 @@ import { z } from 'zod';
 import { readConfig, SETTINGS } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
-import { recordEvents } from '../src/postgres/outbox.ts';
-import { type CodeownersFile, writeCodeowners } from '../src/postgres/owners.ts';
 import { blockParts, ingestBlocks, stale } from '../src/postgres/schema.ts';
 import { openQueues } from '../src/queue/open.ts';
-import type { PackedJob } from '../src/queue/packed-job.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { Producer } from '../src/queue/producer.ts';
-import { testRuns } from '../src/queue/test-runs.ts';
-import { type BundledChunk, packBundle, uploadBundles } from '../src/queue/upload-bundles.ts';
-import { jobOf, LIVELY, LIVELY_WORLD } from '../tests/simulation/lively.ts';
-import { matrixOf } from '../tests/simulation/lively-matrix.ts';
-import { eventsOf, type LivelyPull, pullRequestsOf, pullsOf, queueRunsOf } from '../tests/simulation/lively-pulls.ts';
-import { makeWorld } from '../tests/simulation/world.ts';
+import { uploadBundles } from '../src/queue/upload-bundles.ts';
+import { historyOf, type LivelyHistory } from '../tests/simulation/lively-history.ts';
+import { pullRequestsOf } from '../tests/simulation/lively-pulls.ts';
+import { LIVELY_REPOSITORIES, SHOP } from '../tests/simulation/lively-repositories.ts';
+import { recordDeeds, takeOn } from './demo-deeds.ts';
 
-/** A job of the queue costs as much as storing some hundred executions, and a run has thirty. */
-const BUNDLE_RUNS = 100;
-const LOG_MS = 30 * 86_400_000;
-/** Of the made-up repository: some areas have no owner, and one pattern matches nothing. */
-const CODEOWNERS: CodeownersFile = {
-  host: 'github',
-  path: '.github/CODEOWNERS',
-  content: [
-    '# Who reviews what',
-    '/src/cart/      @acme/checkout',
-    '/src/checkout/  @acme/checkout',
-    '/src/payments/  @acme/payments @acme/checkout',
-    '/src/catalog/   @acme/catalog',
-    '/src/search/    @acme/catalog',
-    '/src/accounts/  @acme/identity',
-    '/src/shipping/  @acme/logistics',
-    '/src/wishlist/  @acme/catalog',
-    '/src/**/sessions.test.ts  @acme/identity',
-  ].join('\n'),
-  files: [],
-};
+/** What is worth a look, below the address of the application. */
+const SIGHTS = [
+  ['', 'the repositories, those with the most trouble first'],
+  [`/${SHOP.owner}/${SHOP.name}`, 'today: what broke, who is on it, what it cost'],
+  [`/${SHOP.owner}/${SHOP.name}/causes`, 'what many failures have in common'],
+  [`/${SHOP.owner}/${SHOP.name}/pulls`, 'pull requests, with a verdict on each'],
+  [`/${SHOP.owner}/${SHOP.name}/lanes`, 'runners and legs of a matrix, side by side'],
+] as const;
 const CLI = resolve(import.meta.dir, '../src/cli.ts');
 const progress = z.object({ stored: z.coerce.number(), is_waiting: z.boolean() });
 
@@ -68,18 +51,17 @@ async function demo(): Promise<void> {
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
   // While the service starts.
-  const history = makeHistory(Date.now());
+  const histories = LIVELY_REPOSITORIES.map((repository) => historyOf(repository, Date.now()));
+  const executions = histories.reduce((sum, history) => sum + history.executions, 0);
   const origin = await originOf(child.stdout);
   if (origin === undefined) {
     rmSync(folder, { recursive: true, force: true });
     process.exit(1);
   }
-  console.log(
-    `ci-insights runs at ${origin}. Sending it ${LIVELY_WORLD.days} days of ${LIVELY.owner}/${LIVELY.name} …`,
-  );
+  console.log(`ci-insights runs at ${origin}. Sending it three months of ${histories.length} repositories …`);
   const deps = await openPostgresDeps(readConfig(environment), { log: createLogger('error') });
   try {
-    await send(deps, history);
+    await send(deps, histories);
     const { pass } = await deps.sessions.offer({
       keyId: null,
       actor: 'demo',
@@ -89,9 +71,12 @@ async function demo(): Promise<void> {
     });
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     console.log(
-      `${history.executions.toLocaleString('en')} executions, ready after ${seconds} s. This link signs in, once, within 10 minutes:\n`,
+      `${executions.toLocaleString('en')} executions, ready after ${seconds} s. This link signs in, once, within 10 minutes:\n`,
     );
     console.log(`  ${origin}/app/sign-in#${pass}\n`);
+    console.log('Then look at:\n');
+    for (const [path, what] of SIGHTS) console.log(`  ${`${origin}/app${path}`.padEnd(48)}${what}`);
+    console.log('  Ctrl-K finds a pull request, a commit, a test or a message from anywhere.\n');
     console.log('Ctrl-C ends the demo and removes its data.');
   } catch (error) {
     console.error(error);
@@ -127,56 +112,23 @@ async function originOf(output: ReadableStream<Uint8Array>): Promise<string | un
   return undefined;
 }
 
-/** Everything that the repository sent in its life, as jobs of the queues. */
-interface History {
-  executions: number;
-  results: readonly PackedJob[];
-  pulls: readonly LivelyPull[];
-}
-
-/** @param now milliseconds: the last day of the history ends then */
-function makeHistory(now: number): History {
-  const world = makeWorld(LIVELY_WORLD);
-  const shift = now - world.end;
-  const runs = [...world.runs()].map((run) => ({ ...run, at: run.at + shift })).filter(({ at }) => at <= now);
-  const pulls = pullsOf(runs);
-  const pullOf = new Map(pulls.flatMap((pull) => pull.commits.map(({ commit }) => [commit, pull])));
-  const jobs = runs.map((run) => ({
-    at: run.at,
-    job: jobOf(run, { startedAt: run.at, now, pull: pullOf.get(run.commit) }),
-  }));
-  for (const { run, pull } of queueRunsOf(pulls, runs))
-    jobs.push({ at: run.at, job: jobOf(run, { startedAt: run.at, now, pull }) });
-  const chunks: BundledChunk[] = [];
-  let executions = 0;
-  for (const { job } of [...jobs, ...matrixOf(runs, now)].sort((a, b) => a.at - b.at)) {
-    executions += job.executions.key.length;
-    chunks.push({ id: testRuns.id(job), json: JSON.stringify(job), trace: undefined });
-  }
-  const results = Array.from({ length: Math.ceil(chunks.length / BUNDLE_RUNS) }, (_, i) =>
-    packBundle(`demo-${i}`, chunks.slice(i * BUNDLE_RUNS, (i + 1) * BUNDLE_RUNS)),
-  );
-  return { executions, results, pulls };
-}
-
 /** Returns when everything is stored and judged. */
-async function send(deps: PostgresDeps, { executions, results, pulls }: History): Promise<void> {
-  const repository = await deps.repositories.record({ host: 'github.com', ...LIVELY });
-  // Before any other event: those of a repository are in order of time.
-  await deps.postgres.db.transaction(async (tx) => {
-    for (const { at, event } of eventsOf(pulls, { from: Date.now() - LOG_MS, to: Date.now() }))
-      await recordEvents(tx, repository.id, [event], at);
-  });
-  await writeCodeowners(deps.postgres.db, repository.id, CODEOWNERS, { name: 'demo', now: Date.now() });
-  await deps.repositories.set(repository, { autoQuarantine: 'flaky+broken' }, 'demo');
+async function send(deps: PostgresDeps, histories: readonly LivelyHistory[]): Promise<void> {
+  for (const history of histories) await recordDeeds(deps, history);
   const queues = await openQueues(deps.config, deps.databaseUrl, () => {});
   try {
-    await new Producer(queues, uploadBundles).addPacked(results);
-    await new Producer(queues, prEvents).add(pullRequestsOf(pulls), 'demo-pull-requests');
-    await judged(deps, executions);
+    for (const { repository, results, pulls } of histories) {
+      await new Producer(queues, uploadBundles).addPacked(results);
+      await new Producer(queues, prEvents).add(pullRequestsOf(repository, pulls), `demo-${repository.name}`);
+    }
+    await judged(
+      deps,
+      histories.reduce((sum, { executions }) => sum + executions, 0),
+    );
   } finally {
     await queues.close();
   }
+  await takeOn(deps);
 }
 
 /** Returns when this many executions are stored and evaluated, and nothing is stale. */

@@ -158,7 +158,7 @@ const causesRoute = createRoute({
     set({
       q: text(search.q),
       days: oneOf(search.days, ['1', '7', '90']),
-      sort: oneOf(search.sort, ['failures', 'tests', 'newest']),
+      sort: oneOf(search.sort, ['failures', 'tests', 'cost', 'newest']),
       ...tableSearch(search),
       health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
     }),
@@ -234,7 +234,7 @@ const costRoute = createRoute({
         'queue_departures',
       ]),
       reason: oneOf(search.reason, ['infrastructure', 'change', 'broken', 'flaky']),
-      by: oneOf(search.by, ['owner']),
+      by: oneOf(search.by, ['cause', 'owner']),
       ...tableSearch(search),
     }),
   component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),

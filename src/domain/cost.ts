@@ -12,6 +12,8 @@ export const WAIT_MS_MAX = 8 * HOUR_MS;
 
 /** A red run: an attempt of a leg in which a test failed. Times in milliseconds since the epoch. */
 export interface CostlyRun {
+  /** Names it: see {@link runKeyOf}. */
+  key: string;
   startedAt: number;
   endedAt: number;
   reason: RedReason;
@@ -26,6 +28,29 @@ export interface CostlyRun {
   /** When the next green run of the same leg of the change ended; null: there is none yet. */
   greenAt: number | null;
 }
+
+/** An attempt of a leg on a commit. */
+interface NamedRun {
+  pipeline_name: string;
+  job_name: string;
+  axes: string;
+  run_id: string;
+  run_attempt: number;
+  commit_sha: string;
+  on_default: boolean;
+}
+
+/** One text for an attempt of a leg on a commit, equal for the same one. */
+export const runKeyOf = (run: NamedRun): string =>
+  JSON.stringify([
+    run.pipeline_name,
+    run.job_name,
+    run.axes,
+    run.run_id,
+    run.run_attempt,
+    run.commit_sha,
+    run.on_default,
+  ]);
 
 /** How long each run kept its author waiting, in milliseconds, in the order of the runs. */
 export function waitsOf(runs: readonly CostlyRun[]): number[] {
@@ -88,13 +113,16 @@ export interface Cost {
   pullRequests: ReadonlySet<number>;
 }
 
-/** What one test, or one owner, costs. */
+/** What one test, one cause or one owner costs. */
 export interface PartCost extends Cost {
   key: string;
   /** Runs in which it failed, and in which nothing else did. */
   failedRuns: number;
   redRunsAlone: number;
 }
+
+/** The cost of what was to blame for no run. */
+export const noCost = (key: string): PartCost => new PartSum(key);
 
 export interface CostedRun extends CostlyRun {
   waitMs: number;
@@ -156,12 +184,11 @@ export function totalCost(runs: readonly CostedRun[]): Cost {
   return total;
 }
 
-/**
- * The cost of runs, shared out evenly among the tests that failed in each, and the part of a test among what it belongs to.
- *
- * @param keysOf what a test belongs to, each once: itself, or its owners
- */
-export function costAmong(runs: readonly CostedRun[], keysOf: (testId: string) => readonly string[]): PartCost[] {
+/** What a test that failed in a run belongs to there, each once and at least one: itself, its owners, or the causes of its failures. */
+type KeysOf = (testId: string, run: CostedRun) => readonly string[];
+
+/** The cost of runs, shared out evenly among the tests that failed in each, and the part of a test among what it belongs to. */
+export function costAmong(runs: readonly CostedRun[], keysOf: KeysOf): PartCost[] {
   const sums = new Map<string, PartSum>();
   for (const run of runs) {
     const shares = sharesIn(run, keysOf);
@@ -181,10 +208,11 @@ export function costAmong(runs: readonly CostedRun[], keysOf: (testId: string) =
 export const costByTest = (runs: readonly CostedRun[]): PartCost[] => costAmong(runs, (testId) => [testId]);
 
 /** Adds up to 1. */
-function sharesIn({ tests }: Pick<CostedRun, 'tests'>, keysOf: (testId: string) => readonly string[]) {
+function sharesIn(run: CostedRun, keysOf: KeysOf): Map<string, number> {
+  const { tests } = run;
   const shares = new Map<string, number>();
   for (const testId of tests) {
-    const keys = keysOf(testId);
+    const keys = keysOf(testId, run);
     for (const key of keys) shares.set(key, (shares.get(key) ?? 0) + 1 / tests.length / keys.length);
   }
   return shares;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { asLookUp, defineQuery } from '../clickhouse/query.ts';
 import { attachmentsOf } from '../domain/attachments.ts';
 import { axesOf } from '../domain/axes.ts';
+import { noCost } from '../domain/cost.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
@@ -20,10 +21,15 @@ import {
 } from '../postgres/cause-details.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { costOfCauses } from './cause-costs.ts';
 import { causeIdOut, countOut, daysJson, daysOut, testOut } from './cause-schemas.ts';
+import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
+import { partFigures, partJson, ratesOf } from './cost-figures.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { group } from './failures.ts';
+import type { RedRunLedgers } from './red-run-ledger.ts';
+import { ledgerWindow } from './red-runs-by-day.ts';
 
 const PULLS_MAX = 100;
 /** A pass that is older says nothing about what began now. */
@@ -116,6 +122,9 @@ const response = z.object({
     )
     .meta({ description: `Legs that it hit, most failures first: at most ${CAUSE_LEGS_MAX}` }),
   failures_by_day: daysOut,
+  cost: z.object(partFigures).extend({ start: common.dateTimeOut, end: common.dateTimeOut }).meta({
+    description: 'What it cost on all branches in the last 28 days; up to a minute old',
+  }),
   beginning: beginningSchema,
   pull_requests: z
     .array(
@@ -136,7 +145,11 @@ const address = '/v1/ci/:owner/repositories/:repository/causes/:cause_id';
 export function mountCause(
   app: AnyElysia,
   http: Http,
-  deps: common.InsightsDeps & { evidence: FailureEvidence },
+  deps: common.InsightsDeps & {
+    evidence: FailureEvidence;
+    redRunLedgers: RedRunLedgers;
+    redRunCauses: RedRunCauses;
+  },
 ): void {
   mount(app, http, 'GET', address, {
     operationId: 'getCause',
@@ -160,11 +173,13 @@ export function mountCause(
       });
       if (!cause) throw unknown();
       const testIds = cause.tests.map(({ test_id: id }) => id);
-      const [newest, beginning, pulls, quarantines] = await Promise.all([
+      const window = ledgerWindow({ start: undefined, end: undefined }, deps.clock.now());
+      const [newest, beginning, pulls, quarantines, costs] = await Promise.all([
         newestFailure(deps, repository, cause, signal),
         beginningOf(deps, repository, cause, signal),
         pullsOf(deps, repository, cause, signal),
         deps.evidence.quarantinesOf(repository, testIds),
+        costOfCauses(deps, repository, window),
       ]);
       // Its month has left since.
       if (!newest) throw unknown();
@@ -194,6 +209,11 @@ export function mountCause(
             failure_count: leg.failures,
           })),
           failures_by_day: daysJson(cause.days),
+          cost: {
+            ...partJson(costs.get(cause.causeId) ?? noCost(cause.causeId), ratesOf(repository)),
+            start: formatMoment(window.start),
+            end: formatMoment(window.end),
+          },
           beginning,
           pull_requests: pulls,
         },

@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { signatureOf } from '../domain/cause-signature.ts';
+import { noCost, type PartCost, type Rates } from '../domain/cost.ts';
 import { MESSAGE_SEARCH_LENGTH_MAX, parseMessageSearch } from '../domain/message-search.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
@@ -23,6 +24,8 @@ import { unprocessable } from '../http/problems.ts';
 import {
   CAUSE_SORTS,
   type CauseKey,
+  type CauseOrder,
+  type CauseSelection,
   type Days,
   findCauseIds,
   type ListedCause,
@@ -31,8 +34,14 @@ import {
 import { causesOfSignatures } from '../postgres/causes.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { costOfCauses } from './cause-costs.ts';
 import { causeIdOut, countOut, daysJson, daysOut, testOut } from './cause-schemas.ts';
+import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
+import { partFigures, partJson, ratesOf } from './cost-figures.ts';
+import { mostFirst, rowsBeyond } from './pages-in-memory.ts';
+import type { RedRunLedgers } from './red-run-ledger.ts';
+import { LONG_WINDOW_DAYS } from './window.ts';
 
 const WINDOW_DAYS = 30;
 /** Of a branch, so many of the newest failures are looked up. */
@@ -45,8 +54,12 @@ const failuresOfBranch = defineQuery(
   z.object({ test_id: z.string(), type: z.string(), message: z.string() }),
 );
 
-/** A cause with the value that its list is sorted by. */
-type Row = ListedCause & { value: number };
+/** So many causes are sorted by their cost: those with the most failures. */
+const COSTED_MAX = 100_000;
+const SORTS = [...CAUSE_SORTS, 'cost'] as const;
+
+/** A cause with the value that its list is sorted by, and what it costs if that is what sorts. */
+type Row = ListedCause & { value: number; cost: PartCost | null };
 
 const pagedCauses: PagedList<Row, CauseKey> = {
   name: 'causes',
@@ -70,6 +83,10 @@ const causeSchema = z
     first_failure_at: common.dateTimeOut,
     last_failure_at: common.dateTimeOut,
     failures_by_day: daysOut,
+    cost: z
+      .object(partFigures)
+      .nullable()
+      .meta({ description: 'What it cost in the window, on all branches; null unless the list is sorted by it' }),
   })
   .meta({ id: 'Cause' });
 
@@ -78,7 +95,9 @@ export type CauseList = z.output<typeof response>;
 
 const address = '/v1/ci/:owner/repositories/:repository/causes';
 
-export function mountCauses(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+type CausesDeps = common.InsightsDeps & { redRunLedgers: RedRunLedgers; redRunCauses: RedRunCauses };
+
+export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void {
   mount(app, http, 'GET', address, {
     operationId: 'listCauses',
     tag: common.TAG,
@@ -105,8 +124,8 @@ export function mountCauses(app: AnyElysia, http: Http, deps: common.InsightsDep
         description: 'Only causes that hit a test of one of these healths in the window.',
         example: ['flaky'],
       }),
-      sort: enumParameter(CAUSE_SORTS, {
-        description: 'By their newest failure, or by failures or tests in the window; most first.',
+      sort: enumParameter(SORTS, {
+        description: `By their newest failure, or by failures, tests or the red runs that are their cost in the window; most first. By cost, the window is at most ${LONG_WINDOW_DAYS} days.`,
         default: 'newest',
       }),
       cursor: cursorParameter(),
@@ -132,17 +151,22 @@ export function mountCauses(app: AnyElysia, http: Http, deps: common.InsightsDep
           among: branch === undefined ? null : await causesOfBranch(deps, { repository, branch, days }, signal),
         };
         if (q !== undefined && selection.words === '' && selection.phrases.length === 0) return [];
-        const found = await onPostgres(() =>
-          findCauseIds(deps.db, repository.id, selection, { sort, key, direction, limit: perPage + 1 }),
-        );
+        const order = { key, direction, limit: perPage + 1 };
+        const found =
+          sort === 'cost'
+            ? await findByCost(deps, repository, selection, order)
+            : (await onPostgres(() => findCauseIds(deps.db, repository.id, selection, { sort, ...order }))).map(
+                (one) => ({ ...one, cost: null }),
+              );
         const ids = found.map(({ cause_id: id }) => id);
         const causes = await onPostgres(() => readListedCauses(deps.db, repository.id, ids, days));
-        return found.flatMap(({ cause_id: id, value }) => {
+        return found.flatMap(({ cause_id: id, value, cost }) => {
           const cause = causes.get(id);
-          return cause ? [{ ...cause, value }] : [];
+          return cause ? [{ ...cause, value, cost }] : [];
         });
       });
-      return pageReply(page, 'causes', toJson);
+      const rates = ratesOf(repository);
+      return pageReply(page, 'causes', (cause) => toJson(cause, rates));
     },
   });
 }
@@ -161,6 +185,37 @@ const daysOf = ({ start, end }: Window): Days => ({
   to: Math.min(Math.max(dayOf(end - 1), 0), DAY_MAX),
 });
 
+/** Costs are counted in memory, so a page is taken from the whole list. Those that cost nothing come last. */
+async function findByCost(
+  deps: CausesDeps,
+  repository: Repository,
+  selection: CauseSelection,
+  { key, direction, limit }: Omit<CauseOrder, 'sort'>,
+): Promise<{ cause_id: string; value: number; cost: PartCost }[]> {
+  const window = { start: selection.days.from * DAY_MS, end: (selection.days.to + 1) * DAY_MS };
+  if (window.end - window.start > LONG_WINDOW_DAYS * DAY_MS)
+    throw unprocessable([
+      {
+        loc: ['query', 'start'],
+        msg: `must be at most ${LONG_WINDOW_DAYS} days before end to sort by cost`,
+        type: 'invalid_window',
+      },
+    ]);
+  const all = { sort: 'failures', key: null, direction: 'next', limit: COSTED_MAX } as const;
+  const [found, costs] = await Promise.all([
+    onPostgres(() => findCauseIds(deps.db, repository.id, selection, all)),
+    costOfCauses(deps, repository, window),
+  ]);
+  const costed = found.map(({ cause_id: id }) => {
+    const cost = costs.get(id) ?? noCost(id);
+    return { cause_id: id, value: mostFirst(cost.redRuns), cost };
+  });
+  return rowsBeyond(costed, (one): CauseKey => [one.value, one.cause_id], {
+    ...{ key, limit },
+    isForward: direction === 'next',
+  });
+}
+
 /** The causes of what failed on a branch. Off the default branch, nothing is stored of causes. */
 async function causesOfBranch(
   { clickhouse, db }: common.InsightsDeps,
@@ -176,7 +231,7 @@ async function causesOfBranch(
   return [...new Set((await onPostgres(() => causesOfSignatures(db, id, [...signatures]))).values())];
 }
 
-const toJson = (cause: Row): z.input<typeof causeSchema> => ({
+const toJson = (cause: Row, rates: Rates): z.input<typeof causeSchema> => ({
   cause_id: cause.causeId,
   exception_type: cause.exceptionType,
   exception_message: cause.message,
@@ -187,4 +242,5 @@ const toJson = (cause: Row): z.input<typeof causeSchema> => ({
   first_failure_at: formatMoment(cause.firstAt),
   last_failure_at: formatMoment(cause.lastAt),
   failures_by_day: daysJson(cause.days),
+  cost: cause.cost && partJson(cause.cost, rates),
 });

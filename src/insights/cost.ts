@@ -1,20 +1,9 @@
-/** What red runs cost, by test or by owner. */
+/** What red runs cost, by test, by cause or by owner. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import {
-  type Cost,
-  type CostedRun,
-  costAmong,
-  costByTest,
-  moneyOf,
-  type PartCost,
-  type Rates,
-  totalCost,
-  WAIT_MS_MAX,
-} from '../domain/cost.ts';
+import { type CostedRun, costAmong, costByTest, type PartCost, totalCost } from '../domain/cost.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { RED_REASONS } from '../domain/red-run-reason.ts';
-import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { RED_REASONS, type RedReason } from '../domain/red-run-reason.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {
@@ -24,21 +13,28 @@ import {
   enumsParameter,
   perPageParameter,
 } from '../http/parameters.ts';
+import { readListedCauses } from '../postgres/cause-lists.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { readOwners } from '../postgres/owners.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { readTests } from '../postgres/tests.ts';
+import { costByCause, NO_CAUSE, REASONS_OF_CAUSES } from './cause-costs.ts';
+import { causeIdOut } from './cause-schemas.ts';
+import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
+import { costFigures, costJson, partFigures, partJson, ratesOf } from './cost-figures.ts';
 import { mostFirst, rowsBeyond } from './pages-in-memory.ts';
-import type { RedRunLedgers } from './red-run-ledger.ts';
+import type { LedgerWindow, RedRunLedgers } from './red-run-ledger.ts';
 import { EMPTY_LEDGER, ledgerWindow } from './red-runs-by-day.ts';
 import { LONG_WINDOW_DAYS, longWindowParameters } from './window.ts';
 
 /** What costs are shared out among. */
-const SHARED_AMONG = ['test', 'owner'] as const;
+const SHARED_AMONG = ['test', 'owner', 'cause'] as const;
 type SharedAmong = (typeof SHARED_AMONG)[number];
 /** Stands for the owner of what has none. */
 const NO_OWNER = '';
+/** What tests are to blame for. */
+const REASONS_OF_TESTS: readonly RedReason[] = ['broken', 'flaky'];
 
 const SORTS = {
   red_runs: ({ redRuns }) => redRuns,
@@ -58,27 +54,6 @@ const SORT_NAMES: readonly Sort[] = [
   'queue_departures',
 ];
 
-const share = (description: string, example: number) => z.number().meta({ description, example });
-const figures = {
-  red_runs: share('Red runs, shared out evenly among the tests that failed in each', 4.5),
-  reruns: share('Of these, those that ran again', 3.5),
-  rerun_minutes: share('Minutes of CI in the attempts that followed', 42.5),
-  waiting_hours: share(
-    `Hours in which authors waited for a green run, at most ${WAIT_MS_MAX / HOUR_MS} after each failure; shared out among the red runs that a change waited for at the time`,
-    6.25,
-  ),
-  queue_departures: share('Pull requests that left the merge queue because of it, by no failure of their change', 0.5),
-  pull_requests: z.int().meta({ description: 'Pull requests with such a run: these are not shared out', example: 5 }),
-  money: z.number().nullable().meta({
-    description: 'By the prices in the settings of the repository; null without any',
-    example: null,
-  }),
-};
-const partFigures = {
-  ...figures,
-  red_runs_alone: z.int().meta({ description: 'Red runs in which nothing else failed', example: 3 }),
-  failed_runs: z.int().meta({ description: 'Red runs in which it failed, whatever else did', example: 7 }),
-};
 const testSchema = z
   .object({
     test_id: common.testIdOut,
@@ -92,16 +67,32 @@ const ownerSchema = z
     ...partFigures,
   })
   .meta({ id: 'OwnerCost' });
+const causeSchema = z
+  .object({
+    cause_id: causeIdOut.nullable().meta({ description: 'Null for the failures without a cause' }),
+    exception_type: z.string().nullable().meta({ example: 'ConnectionError' }),
+    exception_message: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of its newest failure, normalised', example: 'connect ECONNREFUSED <address1>' }),
+    ...partFigures,
+  })
+  .meta({ id: 'CauseCost' });
 const response = z.object({
   ...common.pageFields,
   start: common.dateTimeOut,
   end: common.dateTimeOut,
   total_tests: z.int().meta({ description: 'Tests that failed in these runs', example: 31 }),
-  total: z.object(figures).meta({ description: 'Of all these runs: the sum over all tests, but for pull requests' }),
+  total: z
+    .object(costFigures)
+    .meta({ description: 'Of all these runs: the sum over all tests, but for pull requests' }),
   tests: z.array(testSchema).meta({ description: 'Empty unless costs are shared out among tests' }),
   owners: z.array(ownerSchema).meta({ description: 'Empty unless costs are shared out among owners' }),
+  causes: z.array(causeSchema).meta({ description: 'Empty unless costs are shared out among causes' }),
 });
 export type Costs = z.output<typeof response>;
+
+type CostDeps = common.InsightsDeps & { redRunLedgers: RedRunLedgers; redRunCauses: RedRunCauses };
 
 type Row = PartCost & { sort: Sort };
 const pagedCosts: PagedList<Row, [number, string]> = {
@@ -110,23 +101,19 @@ const pagedCosts: PagedList<Row, [number, string]> = {
   keyOf: (row) => [mostFirst(SORTS[row.sort](row)), row.key],
 };
 
-export function mountCost(
-  app: AnyElysia,
-  http: Http,
-  deps: common.InsightsDeps & { redRunLedgers: RedRunLedgers },
-): void {
+export function mountCost(app: AnyElysia, http: Http, deps: CostDeps): void {
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/cost', {
     operationId: 'listCost',
     tag: common.TAG,
-    summary: 'List what red runs cost, by test or owner',
-    description: `For each test, or each owner of tests: red runs, reruns, waiting authors and innocent departures from the merge queue, over a window of at most ${LONG_WINDOW_DAYS} days. Nothing is counted twice: what a run costs is shared out among the tests that failed in it, and the part of a test among its owners, so that sums are the total. Up to a minute old.`,
+    summary: 'List what red runs cost, by test, cause or owner',
+    description: `For each test, each cause of failures, or each owner of tests: red runs, reruns, waiting authors and innocent departures from the merge queue, over a window of at most ${LONG_WINDOW_DAYS} days. Nothing is counted twice: what a run costs is shared out among the tests that failed in it, and the part of a test among its owners, or among the causes of its failures in the run, so that sums are the total. Up to a minute old.`,
     access: 'read',
     params: common.shortPath,
     query: {
       by: enumParameter(SHARED_AMONG, { description: 'What costs are shared out among; defaults to test.' }),
       reason: enumsParameter(RED_REASONS, {
         description:
-          'Only runs that were red for these reasons; defaults to flaky and broken, which tests are to blame for.',
+          'Only runs that were red for these reasons; defaults to flaky and broken, which tests are to blame for, and by cause to infrastructure, too.',
         example: ['flaky'],
       }),
       sort: enumParameter(SORT_NAMES, { description: 'The most first; defaults to red_runs.' }),
@@ -135,17 +122,15 @@ export function mountCost(
       cursor: cursorParameter(),
       per_page: perPageParameter(),
     },
-    responses: { 200: { description: 'A page of tests or owners.', schema: response, headers: LINK } },
+    responses: { 200: { description: 'A page of tests, owners or causes.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url }) => {
       const { branch: branches, start, end } = query;
       const { sort = 'red_runs', by = 'test' } = query;
-      const reasons = query.reason.length > 0 ? query.reason : (['broken', 'flaky'] as const);
+      const usual = by === 'cause' ? REASONS_OF_CAUSES : REASONS_OF_TESTS;
+      const reasons = query.reason.length > 0 ? query.reason : usual;
       const repository = await deps.repositories.find(path.owner, path.repository);
-      const rates: Rates = {
-        ciMinute: repository?.ciMinutePrice ?? null,
-        waitingHour: repository?.waitingHourPrice ?? null,
-      };
+      const rates = ratesOf(repository);
       let shown = { ...ledgerWindow(query, deps.clock.now()), total: totalCost([]), tests: 0 };
       const asked = {
         path,
@@ -157,33 +142,39 @@ export function mountCost(
       const page = await readPage(pagedCosts, asked, async ({ key, direction, perPage, window }) => {
         const { runs } = repository ? await deps.redRunLedgers.of(repository, { ...window, branches }) : EMPTY_LEDGER;
         const meant = runs.filter(({ reason }) => reasons.some((one) => one === reason));
-        const parts = repository ? await partsOf(deps, repository, meant, by) : [];
+        const parts = repository ? await partsOf(deps, repository, { runs: meant, by, window }) : [];
         const costs = parts.map((cost): Row => Object.assign(cost, { sort }));
         shown = { ...window, total: totalCost(meant), tests: new Set(meant.flatMap(({ tests }) => tests)).size };
         return rowsBeyond(costs, pagedCosts.keyOf, { key, isForward: direction === 'next', limit: perPage + 1 });
       });
-      const isByOwner = by === 'owner';
-      const ids = isByOwner ? [] : page.items.map(({ key }) => key);
-      const records =
-        repository && ids.length > 0 ? await onPostgres(() => readTests(deps.db, repository.id, ids)) : [];
-      const names = new Map(records.map(({ testId, name }) => [testId, name]));
-      const reply = isByOwner
-        ? pageReply(page, 'owners', (cost) => ({ owner: cost.key || null, ...partJson(cost, rates) }))
-        : pageReply(page, 'tests', (cost) => ({
-            test_id: cost.key,
-            test_name: names.get(cost.key) ?? null,
-            ...partJson(cost, rates),
-          }));
+      const ids = page.items.map(({ key }) => key).filter((key) => key !== NO_CAUSE);
+      const names = repository ? await namesOf(deps, repository, ids, by) : NO_NAMES;
+      const reply =
+        by === 'owner'
+          ? pageReply(page, 'owners', (cost) => ({ owner: cost.key || null, ...partJson(cost, rates) }))
+          : by === 'cause'
+            ? pageReply(page, 'causes', (cost) => ({
+                cause_id: cost.key || null,
+                exception_type: names.causes.get(cost.key)?.exceptionType ?? null,
+                exception_message: names.causes.get(cost.key)?.message ?? null,
+                ...partJson(cost, rates),
+              }))
+            : pageReply(page, 'tests', (cost) => ({
+                test_id: cost.key,
+                test_name: names.tests.get(cost.key) ?? null,
+                ...partJson(cost, rates),
+              }));
       return {
         ...reply,
         body: {
           tests: [],
           owners: [],
+          causes: [],
           ...reply.body,
           start: formatMoment(shown.start),
           end: formatMoment(shown.end),
           total_tests: shown.tests,
-          total: figuresJson(shown.total, rates),
+          total: costJson(shown.total, rates),
         },
       };
     },
@@ -192,29 +183,28 @@ export function mountCost(
 
 /** Owners are those that tests have now. */
 async function partsOf(
-  { db }: common.InsightsDeps,
+  { db, redRunCauses }: CostDeps,
   repository: Repository,
-  runs: readonly CostedRun[],
-  by: SharedAmong,
+  { runs, by, window }: { runs: readonly CostedRun[]; by: SharedAmong; window: Omit<LedgerWindow, 'branches'> },
 ): Promise<PartCost[]> {
   if (by === 'test') return costByTest(runs);
+  if (by === 'cause') return costByCause(runs, await redRunCauses.of(repository, window));
   const testIds = [...new Set(runs.flatMap(({ tests }) => tests))];
   const owners = await onPostgres(() => readOwners(db, repository.id, testIds));
   return costAmong(runs, (testId) => owners.get(testId) ?? [NO_OWNER]);
 }
 
-const figuresJson = (cost: Cost, rates: Rates) => ({
-  red_runs: cost.redRuns,
-  reruns: cost.reruns,
-  rerun_minutes: cost.rerunMs / MINUTE_MS,
-  waiting_hours: cost.waitMs / HOUR_MS,
-  queue_departures: cost.departures,
-  pull_requests: cost.pullRequests.size,
-  money: moneyOf(cost, rates),
-});
+interface Names {
+  tests: ReadonlyMap<string, string>;
+  causes: ReadonlyMap<string, { exceptionType: string; message: string }>;
+}
+const NO_NAMES: Names = { tests: new Map(), causes: new Map() };
+/** Of a cause, only its text is shown: no failures are counted. */
+const NO_DAYS = { from: 1, to: 0 };
 
-const partJson = (cost: PartCost, rates: Rates) => ({
-  ...figuresJson(cost, rates),
-  red_runs_alone: cost.redRunsAlone,
-  failed_runs: cost.failedRuns,
-});
+async function namesOf({ db }: CostDeps, { id }: Repository, keys: readonly string[], by: SharedAmong): Promise<Names> {
+  if (keys.length === 0 || by === 'owner') return NO_NAMES;
+  if (by === 'cause') return { ...NO_NAMES, causes: await onPostgres(() => readListedCauses(db, id, keys, NO_DAYS)) };
+  const records = await onPostgres(() => readTests(db, id, keys));
+  return { ...NO_NAMES, tests: new Map(records.map(({ testId, name }) => [testId, name])) };
+}

@@ -1,7 +1,7 @@
 /** The red runs of a window with their reasons and what each costs: read once for the pages that show them. */
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
-import { type CostedRun, type CostlyRun, costedRuns } from '../domain/cost.ts';
+import { type CostedRun, type CostlyRun, costedRuns, runKeyOf } from '../domain/cost.ts';
 import { departuresOf, type QueueEvent } from '../domain/departures.ts';
 import { healthThenOf, type LegHealth, reasonOf } from '../domain/red-run-reason.ts';
 import { legKey } from '../domain/test-identity.ts';
@@ -97,6 +97,9 @@ export interface RedRunLedger {
   left: { innocent: number; own: number; unknown: number };
 }
 
+/** When the earliest runs began that may be in the ledger of a window. */
+export const earliestOf = (start: number): number => Math.max(0, start - STAY_MS);
+
 export class RedRunLedgers {
   readonly #kept = new TtlCache<RedRunLedger>(KEPT_MS, KEPT_MAX);
 
@@ -112,7 +115,7 @@ export class RedRunLedgers {
     const { clickhouse, db } = this.deps;
     // Without the signal of a request: another one may wait for the same ledger.
     const owned = { owner: repository.owner };
-    const from = Math.max(0, start - STAY_MS);
+    const from = earliestOf(start);
     const values = { repository_id: repository.id, end_ms: end };
     const [red, days, queue, unexpected, unhealthy] = await Promise.all([
       clickhouse.select(redRuns, { ...values, start_ms: from, branches: [...branches] }, owned),
@@ -165,6 +168,7 @@ export class RedRunLedgers {
 function costlyOf(row: RunRow): Omit<CostlyRun, 'reason'> {
   const pullRequest = row.pull || null;
   return {
+    key: runKeyOf(row),
     startedAt: row.began_ms,
     endedAt: row.ended_ms,
     tests: row.tests,

@@ -7,6 +7,7 @@ import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
 import { mountCauses } from './causes.ts';
+import { RedRunCauses } from './causes-of-red-runs.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
@@ -89,6 +90,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     durationLists: new DurationLists(stores),
     redRunLedgers: new RedRunLedgers(stores),
+    redRunCauses: new RedRunCauses(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),
     searches: new FairQueue(SEARCH_SHARES),

@@ -43,6 +43,16 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
         .getByRole('row', { name: /No owner/ })
         .waitFor();
       expect(await violationsOn(page)).toEqual([]);
+      await page.getByLabel('Shared out among').selectOption('cause');
+      await page
+        .getByRole('region', { name: 'Cost by cause' })
+        .getByRole('row', { name: /No cause/ })
+        .waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('link', { name: /pays failed/ }).click();
+      await page.getByRole('region', { name: 'Cost' }).getByText('6 of 6 that it hit').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.goBack();
       await page.getByLabel('Shared out among').selectOption('test');
       await page.getByLabel('Reason').selectOption('change');
       await page.getByRole('row', { name: /totals/ }).waitFor();

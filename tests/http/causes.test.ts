@@ -83,7 +83,7 @@ describe('the list', () => {
   });
 
   test('is sorted by failures and by tests, and read in pages both ways', async () => {
-    for (const sort of ['newest', 'failures', 'tests']) {
+    for (const sort of ['newest', 'failures', 'tests', 'cost']) {
       const all = await list(`?sort=${sort}`);
       const pageAt = async (path: string) => {
         const response = await insights.app.request(path);
@@ -98,6 +98,17 @@ describe('the list', () => {
       expect(first.causes).toEqual(all.slice(0, 2));
     }
     expect(typesOf(await list('?sort=tests'))[0]).toBe('ConnectionError');
+  });
+
+  test('sorted by cost says what each cause costs: the tests of one share its red runs', async () => {
+    const causes = await list('?sort=cost');
+    const costs = causes.map(({ exception_type: type, cost }) => [type, cost?.red_runs.toFixed(6), cost?.failed_runs]);
+    // Each run of the outage once, however many tests it hit. On the pull request, the rule blames the change.
+    expect(costs[0]).toEqual(['ConnectionError', '2.000000', 2]);
+    expect((await list())[0]?.cost).toBeNull();
+    for (const { cause_id: id, cost } of causes) expect((await one(id)).cost).toMatchObject({ ...cost });
+    const long = await insights.app.request(`${insights.fixture.base}/causes?sort=cost&start=2026-01-01T00:00:00Z`);
+    expect(long.status).toBe(422);
   });
 
   test('keeps the causes of tests of a health', async () => {

@@ -25,7 +25,14 @@ interface OwnerCost extends Figures {
   owner: string | null;
   red_runs_alone: number;
 }
+interface CauseCost extends Figures {
+  cause_id: string | null;
+  exception_message: string | null;
+  red_runs_alone: number;
+  failed_runs: number;
+}
 interface Costs {
+  causes: CauseCost[];
   total_tests: number;
   total: Figures;
   tests: TestCost[];
@@ -145,6 +152,40 @@ describe('the week of docs/cost.md', () => {
     expect(next.owners.map(({ owner }) => owner)).toEqual(['@acme/cart']);
     await set({ test_owners: [] });
     await insights.fixture.settle();
+  });
+
+  test('costs each cause what its failures cost, on whatever branch, and what has no cause the rest', async () => {
+    const { causes, tests, owners, total } = await costs('by=cause');
+    expect([tests, owners]).toEqual([[], []]);
+    // `cart` and `mail` never failed on the default branch.
+    expect(
+      causes.map((one) => [
+        one.exception_message,
+        one.red_runs,
+        one.red_runs_alone,
+        one.failed_runs,
+        one.pull_requests,
+      ]),
+    ).toEqual([
+      ['pays failed', 6, 6, 6, 1],
+      [null, 3, 3, 3, 2],
+    ]);
+    expect(causes[1]?.cause_id).toBeNull();
+    for (const figure of ['red_runs', 'reruns', 'rerun_minutes', 'waiting_hours', 'queue_departures'] as const)
+      expect(causes.reduce((sum, one) => sum + one[figure], 0)).toBeCloseTo(total[figure], 9);
+    const first = await insights.app.request(`${insights.fixture.base}/cost?${window}&by=cause&per_page=1`);
+    const next = await insights.app.get<Costs>(linksOf(first).next ?? '');
+    expect(next.causes.map(({ cause_id: id }) => id)).toEqual([null]);
+    const { causes: listed } = await insights.app.get<{ causes: { cause_id: string; cost: CauseCost }[] }>(
+      `${insights.fixture.base}/causes?${window}&sort=cost`,
+    );
+    expect(listed.map(({ cause_id: id, cost }) => [id, cost.red_runs, cost.queue_departures])).toEqual([
+      [causes[0]?.cause_id ?? '', 6, 1],
+    ]);
+    const details = await insights.app.get<{ cost: CauseCost }>(
+      `${insights.fixture.base}/causes/${causes[0]?.cause_id}`,
+    );
+    expect(details.cost.red_runs).toBe(6);
   });
 
   test('costs the change that was wrong what it cost, if that is asked', async () => {

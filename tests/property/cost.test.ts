@@ -17,6 +17,9 @@ import {
 import { departuresOf, type QueueEvent } from '../../src/domain/departures.ts';
 import { healthThenOf, RED_REASONS, reasonOf } from '../../src/domain/red-run-reason.ts';
 
+import { costByCause, NO_CAUSE } from '../../src/insights/cause-costs.ts';
+import type { CausesOfRedRuns } from '../../src/insights/causes-of-red-runs.ts';
+
 const HOUR = 3_600_000;
 const tests = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1 });
 const run: fc.Arbitrary<CostlyRun & { isCounted: boolean }> = fc
@@ -24,6 +27,7 @@ const run: fc.Arbitrary<CostlyRun & { isCounted: boolean }> = fc
     startedAt: fc.integer({ min: 0, max: 40 }),
     length: fc.nat(3),
     reason: fc.constantFrom(...RED_REASONS),
+    key: fc.uuid(),
     tests,
     pullRequest: fc.constantFrom(null, 1, 2),
     commit: fc.constantFrom('x', 'y'),
@@ -91,6 +95,34 @@ describe('the cost of red runs', () => {
         for (const one of byOwner) {
           expect(one.failedRuns).toBeLessThanOrEqual(total.redRuns);
           expect(one.redRunsAlone).toBeLessThanOrEqual(one.redRuns + 1e-9);
+        }
+      }),
+    );
+  });
+
+  test('of all causes adds up to the total, with the failures that have none', () => {
+    const causes = fc.uniqueArray(fc.constantFrom('x', 'y', 'z', null), { minLength: 1 });
+    fc.assert(
+      fc.property(runs, fc.array(departure, { maxLength: 4 }), fc.infiniteStream(causes), (some, left, drawn) => {
+        const costed = costedRuns(some, left).runs;
+        const known = new Map(
+          costed.flatMap(({ key, tests: failed }) => failed.map((id) => [`${key} ${id}`, drawn.next().value] as const)),
+        );
+        const causesOf: CausesOfRedRuns = (key, testId) => known.get(`${key} ${testId}`) ?? [];
+        const total = totalCost(costed);
+        const byCause = costByCause(costed, causesOf);
+        for (const figure of ['redRuns', 'reruns', 'rerunMs', 'waitMs', 'departures'] as const)
+          expect(sum(byCause, (one) => one[figure])).toBeCloseTo(total[figure], 6);
+        for (const { key: cause, failedRuns, redRunsAlone } of byCause) {
+          const hit = costed.filter(
+            ({ isCounted, key, tests: failed }) =>
+              isCounted && failed.some((id) => causesOf(key, id).some((one) => (one ?? NO_CAUSE) === cause)),
+          );
+          expect(failedRuns).toBe(hit.length);
+          const alone = hit.filter(({ key, tests: failed }) =>
+            failed.every((id) => causesOf(key, id).every((one) => (one ?? NO_CAUSE) === cause)),
+          );
+          expect(redRunsAlone).toBe(alone.length);
         }
       }),
     );

@@ -3,7 +3,8 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 import type { Run } from './history.ts';
-import { hashOf, LIVELY, runIdOf } from './lively.ts';
+import { hashOf, runIdOf } from './lively.ts';
+import { SHOP } from './lively-repositories.ts';
 
 const NIGHTS = 30;
 const LEGS = ['linux', 'windows'].flatMap((os) => ['20', '22', '24'].map((node) => ({ os, node })));
@@ -48,7 +49,7 @@ function jobOf(run: Run, { at, now, night, axes }: Night): TestRunsJob {
   const runId = `9${runIdOf(run)}${night}`;
   const message = "ENAMETOOLONG: name too long, open 'C:\\shop\\node_modules\\…\\index.js'";
   return makeJob({
-    repository: LIVELY,
+    repository: { owner: SHOP.owner, name: SHOP.name },
     receivedAt: now,
     source: `${runId} ${axes.os} ${axes.node}`,
     run: {
@@ -59,9 +60,7 @@ function jobOf(run: Run, { at, now, night, axes }: Night): TestRunsJob {
       branch: 'main',
       default_branch: 'main',
       axes,
-      framework: 'vitest',
-      framework_version: '4.1.2',
-      language: 'typescript',
+      ...SHOP.tool,
       job_url: `https://ci.example.com/acme/shop/runs/${runId}/jobs/${axes.os}-${axes.node}`,
     },
     executions: TESTS.map((name, index) => ({

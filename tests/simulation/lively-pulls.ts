@@ -3,7 +3,8 @@ import { type NewEvent, newEvent } from '../../src/domain/events.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import type { PrEventsJob } from '../../src/queue/pr-events.ts';
 import type { Run } from './history.ts';
-import { AREAS, hashOf, JOBS, LIVELY, of, runIdOf } from './lively.ts';
+import { hashOf, of, runIdOf } from './lively.ts';
+import type { LivelyRepository } from './lively-repositories.ts';
 
 /** A commit, and what ran on it. */
 interface Pushed {
@@ -60,7 +61,7 @@ const RUN_AFTER_MS = 5 * MINUTE_MS;
  *
  * @param runs in order of time
  */
-export function pullsOf(runs: readonly Run[]): LivelyPull[] {
+export function pullsOf({ areas }: LivelyRepository, runs: readonly Run[]): LivelyPull[] {
   const pulls: LivelyPull[] = [];
   const open: LivelyPull[] = [];
   const begin = (about: Pick<LivelyPull, 'author' | 'title' | 'area' | 'branch'>): LivelyPull => {
@@ -77,7 +78,7 @@ export function pullsOf(runs: readonly Run[]): LivelyPull[] {
     }
     const chosen = open[(Number(pushed.commit.slice(1)) * 7) % OPEN_MAX];
     const isContinued = chosen !== undefined && (chosen.commits.length < COMMITS_MAX || open.length === OPEN_MAX);
-    const pull = isContinued ? chosen : begin(change(pulls.length));
+    const pull = isContinued ? chosen : begin(change(areas, pulls.length));
     pull.commits.push(pushed);
     if (!isContinued) open.push(pull);
   }
@@ -102,8 +103,8 @@ function isGreen({ runs }: Pushed): boolean {
   return last.values().every(({ troubles }) => troubles.values().every(({ isPassedOnRetry }) => isPassedOnRetry));
 }
 
-function change(index: number) {
-  const [author, area] = [of(PEOPLE, index * 5), of(AREAS, index * 3)];
+function change(areas: readonly string[], index: number) {
+  const [author, area] = [of(PEOPLE, index * 5), of(areas, index * 3)];
   return { author, area, title: `${area}: ${of(CHANGES, index)}`, branch: `${author}/${area}-${index}` };
 }
 
@@ -119,9 +120,9 @@ function upgrade(index: number) {
 }
 
 /** The host's state of these pull requests now. */
-export const pullRequestsOf = (pulls: readonly LivelyPull[]): PrEventsJob => ({
+export const pullRequestsOf = ({ owner, name }: LivelyRepository, pulls: readonly LivelyPull[]): PrEventsJob => ({
   v: 1,
-  repository: { host: 'github.com', ...LIVELY },
+  repository: { host: 'github.com', owner, name },
   default_branch: 'main',
   renamed_from: null,
   pull_requests: pulls.map(({ number, author, title, branch, commits, merged }) => {
@@ -148,13 +149,17 @@ interface Moment {
 }
 
 /** Events of these pull requests within a time, in order. */
-export const eventsOf = (pulls: readonly LivelyPull[], { from, to }: { from: number; to: number }): Moment[] =>
+export const eventsOf = (
+  { jobs }: LivelyRepository,
+  pulls: readonly LivelyPull[],
+  { from, to }: { from: number; to: number },
+): Moment[] =>
   pulls
-    .flatMap((pull) => [...life(pull)])
+    .flatMap((pull) => [...life(pull, jobs)])
     .filter(({ at }) => at >= from && at <= to)
     .sort((one, other) => one.at - other.at);
 
-function* life(pull: LivelyPull): Generator<Moment> {
+function* life(pull: LivelyPull, jobs: readonly string[]): Generator<Moment> {
   const { number, author, area, commits, merged } = pull;
   const by = (trigger: string) => ({ trigger, pullRequest: number, baseRef: 'main' });
   const begun = commits[0]?.at ?? (merged?.at ?? 0) - 2 * HOUR_MS;
@@ -174,15 +179,15 @@ function* life(pull: LivelyPull): Generator<Moment> {
       const moved = { before: hashOf(before.commit), after: hashOf(commit) };
       yield { at, event: newEvent('action.update', moved, by(`@${author}`)) };
     }
-    for (const run of runs) if (run.attempt > 1) yield retried(pull, run, by(`@${author}`));
+    for (const run of runs) if (run.attempt > 1) yield retried(pull, of(jobs, run.job), run, by(`@${author}`));
   }
   if (merged) yield* merging(pull, merged, reviewed('approved', 'APPROVE', null), by);
 }
 
-function retried({ branch }: LivelyPull, run: Run, about: Parameters<typeof newEvent>[2]): Moment {
+function retried({ branch }: LivelyPull, job: string, run: Run, about: Parameters<typeof newEvent>[2]): Moment {
   const said = {
     pipeline_name: 'CI',
-    job_name: of(JOBS, run.job),
+    job_name: job,
     run_id: runIdOf(run),
     run_attempt: run.attempt,
     commit: hashOf(run.commit),

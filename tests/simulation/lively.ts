@@ -4,28 +4,9 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { makeJob } from '../support/jobs.ts';
 import type { Run } from './history.ts';
-import type { WorldOptions } from './world.ts';
+import type { LivelyRepository } from './lively-repositories.ts';
+import { CACHE_AWAY, LATE_MAIL, NEW_CONTRACT } from './lively-scenes.ts';
 
-export const LIVELY = { owner: 'acme', name: 'shop' };
-export const LIVELY_WORLD: WorldOptions = {
-  name: 'lively',
-  seed: 7,
-  days: 90,
-  tests: 120,
-  jobs: 4,
-  mergesPerDay: 4,
-  pullRequestRunsPerDay: 8,
-  rerunShare: 0.5,
-  pullRequestRerunShare: 0.3,
-  isRetriedByRunner: true,
-  flakyShare: 0.08,
-  oneInAHundredShare: 0,
-  breaksPerWeek: 1.5,
-  incidentsPerWeek: 0.4,
-};
-
-export const JOBS = ['unit', 'integration', 'e2e', 'api'];
-export const AREAS = ['cart', 'checkout', 'catalog', 'search', 'payments', 'accounts', 'shipping', 'inventory'];
 const SUBJECTS = ['totals', 'discounts', 'addresses', 'refunds', 'sessions', 'prices', 'stock', 'invoices', 'coupons'];
 const DEEDS = [
   'adds an item',
@@ -43,9 +24,19 @@ const DEEDS = [
 ];
 /** Messages of failures, by the words in which the world gives their cause. */
 const SAYINGS: readonly (readonly [RegExp, { type: string; message: string }])[] = [
+  [
+    new RegExp(`^${CACHE_AWAY}`),
+    { type: 'TimeoutError', message: 'redis://cache-1:6379 did not answer within 5000 ms' },
+  ],
+  [
+    new RegExp(`^${NEW_CONTRACT}`),
+    { type: 'AssertionError', message: "expected status 200, got 422: unknown field 'coupon_code'" },
+  ],
+  [new RegExp(`^${LATE_MAIL}`), { type: 'AssertionError', message: 'expected 1 mail within 2 s, got 0' }],
   [/^race/, { type: 'TimeoutError', message: "locator('#total') was not visible within 5000 ms" }],
   [/^other race/, { type: 'AssertionError', message: 'expected 3 messages, got 2' }],
-  [/^assertion/, { type: 'AssertionError', message: "expected 'pending' to equal 'paid'" }],
+  [/^assertion \d*[02468]$/, { type: 'AssertionError', message: "expected 'pending' to equal 'paid'" }],
+  [/^assertion/, { type: 'TypeError', message: "Cannot read properties of undefined (reading 'currency')" }],
   [/./, { type: 'ConnectionError', message: 'connect ECONNREFUSED 10.0.4.17:5432' }],
 ];
 
@@ -66,9 +57,9 @@ export const of = <T>(list: readonly T[], number: number): T => list[number % li
 export const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The file, and the name below it. */
-function placeOf(index: number): { name: string; file: string } {
-  const [area, subject, deed] = [of(AREAS, index), of(SUBJECTS, index * 7), of(DEEDS, index * 5)];
-  const file = `src/${area}/${subject}.test.ts`;
+export function placeOf({ areas, fileOf }: LivelyRepository, index: number): { name: string; file: string } {
+  const [area, subject, deed] = [of(areas, index), of(SUBJECTS, index * 7), of(DEEDS, index * 5)];
+  const file = fileOf(area, subject);
   return { name: `${file} > ${area} > ${subject} > ${deed} #${index}`, file };
 }
 
@@ -83,28 +74,31 @@ function secondsOf(index: number, agoMs: number, dice: number): number {
 export const runIdOf = ({ commit, isDefaultBranch }: Pick<Run, 'commit' | 'isDefaultBranch'>): string =>
   `${(isDefaultBranch ? 10_000 : 50_000) + Number(commit.slice(1))}`;
 
-/**
- * The job of a run that began then.
- *
- * @param pull the pull request of its commit; undefined: it ran on the default branch
- */
-export function jobOf(
-  run: Run,
-  { startedAt, now, pull }: { startedAt: number; now: number; pull: { number: number; branch: string } | undefined },
-): TestRunsJob {
+interface About {
+  repository: LivelyRepository;
+  /** Milliseconds. */
+  now: number;
+  /** The pull request of its commit; undefined: it ran on the default branch. */
+  pull: { number: number; branch: string } | undefined;
+}
+
+/** The job of a run, which began when the run says. */
+export function jobOf(run: Run, { repository, now, pull }: About): TestRunsJob {
+  const { owner, name, jobs, tool } = repository;
+  const startedAt = run.at;
   const runId = runIdOf(run);
   const dice = Number.parseInt(hashOf(`${run.id} ${run.attempt}`).slice(0, 7), 16);
-  const runner = of(of(JOBS, run.job) === 'integration' ? LARGE_RUNNERS : RUNNERS, dice);
+  const runner = of(of(jobs, run.job) === 'integration' ? LARGE_RUNNERS : RUNNERS, dice);
   // Off the default branch, so that it costs time and calls no test flaky.
   const isIll = runner === ILL_RUNNER && pull !== undefined && now - startedAt < ILL_MS && (dice >> 8) % 10 < 8;
   const ill = isIll ? of(Array.from(run.identities), Math.floor(dice / 64)) : undefined;
   return makeJob({
-    repository: LIVELY,
+    repository: { owner, name },
     receivedAt: now,
     source: `${run.id} ${run.attempt}`,
     run: {
       pipeline_name: 'CI',
-      job_name: of(JOBS, run.job),
+      job_name: of(jobs, run.job),
       run_id: runId,
       run_attempt: run.attempt,
       commit: hashOf(run.commit),
@@ -113,13 +107,11 @@ export function jobOf(
         ? { branch: 'main' }
         : { branch: pull.branch, base_ref: 'main', pull_request: pull.number }),
       place: { runner, region: dice % 2 === 0 ? 'eu-west' : 'us-east' },
-      framework: 'vitest',
-      framework_version: '4.1.2',
-      language: 'typescript',
-      job_url: `https://ci.example.com/acme/shop/runs/${runId}/jobs/${run.job}`,
+      ...tool,
+      job_url: `https://ci.example.com/${owner}/${name}/runs/${runId}/jobs/${run.job}`,
     },
     executions: Array.from(run.identities, (index) => {
-      const { name, file } = placeOf(index);
+      const { name, file } = placeOf(repository, index);
       const trouble = index === ill ? undefined : run.troubles.get(index);
       const says = index === ill ? NO_SPACE : trouble && SAYINGS.find(([cause]) => cause.test(trouble.message))?.[1];
       const frames = `\n    at ${file}:${12 + (index % 80)}:9\n    at runTest (runner.ts:301:11)`;

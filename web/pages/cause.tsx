@@ -8,7 +8,7 @@ import { Attachments } from '../ui/attachments.tsx';
 import { CauseDays } from '../ui/cause-days.tsx';
 import { Commit } from '../ui/commit.tsx';
 import { ExternalLink } from '../ui/external.tsx';
-import { formatCount, formatCounted } from '../ui/format.ts';
+import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { legWords } from '../ui/leg-words.ts';
 import { Pull } from '../ui/pull.tsx';
@@ -42,6 +42,9 @@ export function Cause() {
       </Section>
       <Section title="Beginning">
         <Beginning path={path} cause={data} />
+      </Section>
+      <Section title="Cost" aside="28 days, all branches">
+        <Cost cost={data.cost} />
       </Section>
       <Section title="Tests" aside={formatCounted(data.test_count, 'test')}>
         <Tests path={path} cause={data} />
@@ -190,6 +193,31 @@ function Beginning({ path, cause: { beginning } }: { path: RepositoryPath; cause
         .
       </p>
     </div>
+  );
+}
+
+/** Its part of the red runs: a run that other causes failed, too, is shared out among all. */
+function Cost({ cost }: { cost: CausePage['cost'] }) {
+  if (cost.failed_runs === 0 && cost.queue_departures === 0)
+    return <p className="px-4 py-3 text-soft">No red run in this time.</p>;
+  const figures: readonly (readonly [string, string])[] = [
+    ['Red runs', `${formatShares(cost.red_runs)} of ${formatCount(cost.failed_runs)} that it hit`],
+    ['Red by it alone', formatCount(cost.red_runs_alone)],
+    ['CI in reruns', formatSeconds(cost.rerun_minutes * 60)],
+    ['Waiting of authors', formatSeconds(cost.waiting_hours * 3_600)],
+    ['Pull requests hit', formatCount(cost.pull_requests)],
+    ['Left the merge queue', formatShares(cost.queue_departures)],
+    ...(cost.money === null ? [] : [['Money', formatShares(cost.money)] as const]),
+  ];
+  return (
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 p-4 sm:grid-cols-3 lg:grid-cols-6">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt className="text-xs text-soft">{name}</dt>
+          <dd className="font-medium tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

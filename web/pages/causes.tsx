@@ -6,7 +6,7 @@ import type { CauseList } from '../../src/insights/causes.ts';
 import { causesQuery, type RepositoryPath } from '../api/queries.ts';
 import { CauseDays } from '../ui/cause-days.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { formatCount } from '../ui/format.ts';
+import { formatCount, formatShares } from '../ui/format.ts';
 import { Paged } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -154,6 +154,15 @@ const columnsOf = (path: RepositoryPath, window: { start: number; end: number })
     sorts: ['desc'],
     value: ({ failure_count: failures }) => failures,
     cell: ({ failure_count: failures }) => formatCount(failures),
+  },
+  {
+    id: 'cost',
+    head: 'Red runs',
+    hint: 'Shared out evenly among what failed in each',
+    width: 'max-sm:hidden',
+    sorts: ['desc'],
+    value: ({ cost }) => cost?.red_runs ?? null,
+    cell: ({ cost }) => (cost === null ? <span className="text-soft">–</span> : formatShares(cost.red_runs)),
   },
   {
     id: 'newest',

@@ -20,8 +20,10 @@ import { WindowBar } from './window-bar.tsx';
 const route = getRouteApi('/signed/$owner/$repository/cost');
 type TestCost = Costs['tests'][number];
 type OwnerCost = Costs['owners'][number];
+type CauseCost = Costs['causes'][number];
 type Reason = keyof RedRunsByDay['total']['by_reason'];
 
+const TITLES = { test: 'By test', cause: 'By cause', owner: 'By owner' } as const;
 const REASONS: readonly (readonly [Reason, string, string])[] = [
   ['flaky', 'a flaky test', 'text-flaky'],
   ['broken', 'a broken test', 'text-broken'],
@@ -50,22 +52,23 @@ export function CostPage() {
       {!error && red.data && first && (
         <>
           <RedRunsByReason red={red.data} />
-          <Section title={by === 'owner' ? 'By owner' : 'By test'}>
+          <Section title={TITLES[by]}>
             <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
               <Choice
                 label="Shared out among"
                 value={by}
                 options={[
                   ['test', 'Tests'],
+                  ['cause', 'Causes'],
                   ['owner', 'Owners'],
                 ]}
-                onChoose={(chosen) => change({ by: chosen === 'owner' ? chosen : undefined })}
+                onChoose={(chosen) => change({ by: chosen === 'test' ? undefined : chosen })}
               />
               <Choice
                 label="Reason"
                 value={reason}
                 options={[
-                  [undefined, 'Flaky and broken tests'],
+                  [undefined, by === 'cause' ? 'All but changes' : 'Flaky and broken tests'],
                   ['flaky', 'Flaky tests only'],
                   ['broken', 'Broken tests only'],
                   ['change', 'Wrong changes'],
@@ -75,7 +78,16 @@ export function CostPage() {
               />
               <Total cost={first} />
             </div>
-            {by === 'owner' ? (
+            {by === 'cause' ? (
+              <Parts
+                label="Cost by cause"
+                parts={costs.data?.pages.flatMap(({ body }) => body.causes) ?? []}
+                noun="cause"
+                nameIn={causeColumn}
+                keyOf={({ cause_id }) => cause_id ?? ''}
+                hasMoney={first.total.money !== null}
+              />
+            ) : by === 'owner' ? (
               <Parts
                 label="Cost by owner"
                 parts={costs.data?.pages.flatMap(({ body }) => body.owners) ?? []}
@@ -102,7 +114,7 @@ export function CostPage() {
                   disabled={costs.isFetching}
                   onClick={() => void costs.fetchNextPage()}
                 >
-                  {costs.isFetchingNextPage ? 'Loading …' : by === 'owner' ? 'More owners' : 'More tests'}
+                  {costs.isFetchingNextPage ? 'Loading …' : `More ${by}s`}
                 </button>
               </div>
             )}
@@ -188,6 +200,23 @@ const ownerColumn = (path: RepositoryPath): Column<OwnerCost> => ({
   ),
 });
 
+const causeColumn = (path: RepositoryPath): Column<CauseCost> => ({
+  id: 'cause',
+  head: 'Cause',
+  isText: true,
+  width: 'w-full max-w-0 min-w-48',
+  value: ({ exception_type: type, exception_message: message }) => [type, message].filter(Boolean).join(': '),
+  cell: ({ cause_id: cause, exception_type: type, exception_message: message }) =>
+    cause === null ? (
+      <span className="text-soft">No cause: nothing on the default branch failed like it</span>
+    ) : (
+      <Link to="/$owner/$repository/causes/$cause" params={{ ...path, cause }} className="block text-ink">
+        <span className="block font-medium break-words">{message || type || 'No message'}</span>
+        {message && type && <span className="block text-xs text-soft">{type}</span>}
+      </Link>
+    ),
+});
+
 interface PartsProps<Part> {
   label: string;
   noun: string;
@@ -200,7 +229,14 @@ interface PartsProps<Part> {
 
 const FIRST = { id: 'red_runs', direction: 'desc' } as const;
 
-function Parts<Part extends TestCost | OwnerCost>({ label, noun, parts, nameIn, keyOf, hasMoney }: PartsProps<Part>) {
+function Parts<Part extends TestCost | OwnerCost | CauseCost>({
+  label,
+  noun,
+  parts,
+  nameIn,
+  keyOf,
+  hasMoney,
+}: PartsProps<Part>) {
   const { owner, repository } = route.useParams();
   const columns = useMemo(
     () => columnsOf(nameIn({ owner, repository }), hasMoney),
@@ -216,7 +252,10 @@ function Parts<Part extends TestCost | OwnerCost>({ label, noun, parts, nameIn, 
 }
 
 /** Named as the service sorts by them. */
-const columnsOf = <Part extends TestCost | OwnerCost>(name: Column<Part>, hasMoney: boolean): Column<Part>[] => [
+const columnsOf = <Part extends TestCost | OwnerCost | CauseCost>(
+  name: Column<Part>,
+  hasMoney: boolean,
+): Column<Part>[] => [
   name,
   {
     id: 'red_runs',
@@ -269,4 +308,4 @@ const columnsOf = <Part extends TestCost | OwnerCost>(name: Column<Part>, hasMon
   ...(hasMoney ? [{ id: 'money', head: 'Money', value: money, cell: (cost: Part) => formatShares(money(cost)) }] : []),
 ];
 
-const money = (cost: TestCost | OwnerCost): number => cost.money ?? 0;
+const money = (cost: TestCost | OwnerCost | CauseCost): number => cost.money ?? 0;

@@ -21,7 +21,8 @@ export function Jump(props: JumpProps) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role=dialog]');
+      const isTyping =
+        event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role=dialog]');
       const isChord = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
       // Where a page has a field that `/` jumps to, it does.
       const isSlash = event.key === '/' && !isTyping && !document.querySelector('[aria-keyshortcuts="/"]');
