@@ -2,20 +2,22 @@
  * Quarantines. Each change is one transaction, together with its event and the repository's next revision. By the
  * revision, every holder of a list knows whether it is outdated.
  */
-import { and, asc, count, eq, inArray, isNotNull, max, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, max, or, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { changeOf } from '../domain/audit.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { QUARANTINES_ALL_MAX } from '../domain/limits.ts';
+import { QUARANTINE_RESTORE_MINUTES, QUARANTINES_ALL_MAX } from '../domain/limits.ts';
 import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
 import { readOwners } from './owners.ts';
 import { endDue } from './quarantine-expiry.ts';
 import {
+  agreedOf,
   columns,
   dequarantined,
   describedOf,
@@ -29,10 +31,12 @@ import {
   type QuarantineTerms,
   quarantined,
   recordDeed,
-  termsOf,
 } from './quarantine-records.ts';
 import { lockRoom, requireRoom } from './quarantine-room.ts';
 import { quarantines, repositories } from './schema.ts';
+
+/** What a change names; the rest stays. */
+export type QuarantineChanges = Partial<QuarantineTerms & Pick<Quarantine, 'branch' | 'reason'>>;
 
 interface NewQuarantine extends Partial<QuarantineTerms> {
   testName: string;
@@ -43,6 +47,10 @@ interface NewQuarantine extends Partial<QuarantineTerms> {
 
 /** Raised by the unique index over the scopes of open quarantines. */
 const UNIQUE_VIOLATION = '23505';
+
+/** The branch and the narrowing, to compare them. */
+const scopeOf = (one: Pick<Quarantine, 'branch' | 'pipelineName' | 'jobName' | 'axes' | 'failureIds'>): string =>
+  JSON.stringify([one.branch, narrowingOf(one)]);
 
 /** Of the owners of a test; null if it has none. */
 async function firstOwner(tx: Executor, repositoryId: string, testId: string): Promise<string | null> {
@@ -193,13 +201,13 @@ export class QuarantineStore {
   }
 
   /**
-   * Changes the terms of a quarantine. Undefined if there is none with this id, 'taken' if another quarantine of the
+   * Changes what a quarantine names: its terms, its reason, its branch. Undefined if there is none with this id, 'taken' if another quarantine of the
    * test has the wanted scope. What is the same already changes nothing and is no event. Throws NoRoomForQuarantine.
    */
   update(
     repositoryId: string,
     id: string,
-    changes: Partial<QuarantineTerms>,
+    changes: QuarantineChanges,
     by: NamedActor,
   ): Promise<Quarantine | 'taken' | undefined> {
     return this.#update(repositoryId, id, changes, { by, isChosen: true });
@@ -218,7 +226,7 @@ export class QuarantineStore {
   async #update(
     repositoryId: string,
     id: string,
-    changes: Partial<QuarantineTerms & Pick<Quarantine, 'reason'>>,
+    changes: QuarantineChanges,
     { by, isChosen }: { by: NamedActor; isChosen: boolean },
   ): Promise<Quarantine | 'taken' | undefined> {
     const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce);
@@ -229,13 +237,13 @@ export class QuarantineStore {
       kept = before;
       if (!before) return undefined;
       const wanted = { ...before, ...changes };
-      if (JSON.stringify(termsOf(wanted)) === JSON.stringify(termsOf(before))) return undefined;
+      if (JSON.stringify(agreedOf(wanted)) === JSON.stringify(agreedOf(before))) return undefined;
       const [after] = await tx
         .update(quarantines)
         .set({
           ...changes,
           narrowing: narrowingOf(wanted),
-          isScopeChosen: before.isScopeChosen || (isChosen && narrowingOf(wanted) !== narrowingOf(before)),
+          isScopeChosen: before.isScopeChosen || (isChosen && scopeOf(wanted) !== scopeOf(before)),
         })
         .where(isThis)
         .returning(columns);
@@ -244,12 +252,12 @@ export class QuarantineStore {
       const now = this.clock.now();
       const metadata = {
         ...metadataOf(after, await healthNow(tx, repositoryId, after.testId)),
-        quarantine_attributes_before: termsOf(before),
+        quarantine_attributes_before: agreedOf(before),
         updated_by: by.actor,
         updated_at: new Date(now).toISOString(),
       };
       const event = newEvent('test.quarantine.updated', metadata, { trigger: by.name });
-      const changed = changeOf(termsOf(before), termsOf(after));
+      const changed = changeOf(agreedOf(before), agreedOf(after));
       await recordDeed(tx, repositoryId, 'quarantine.update', after, { by, now, ...changed });
       await recordEvents(tx, repositoryId, [event], now);
       return after;
@@ -285,6 +293,42 @@ export class QuarantineStore {
       await recordEvents(tx, repositoryId, [dequarantined(removed, health, by, now)], now);
       return removed;
     });
+  }
+
+  /**
+   * Undoes a removal of the last hour: the quarantine is in force again, with what it excused before, as if it had not been
+   * removed. Undefined if there is none such, or if its end has come; 'taken' if another quarantine of the test has its
+   * scope by now. Throws NoRoomForQuarantine.
+   */
+  async restore(repositoryId: string, id: string, by: NamedActor): Promise<Quarantine | 'taken' | undefined> {
+    const now = this.clock.now();
+    const change = async (tx: Executor): Promise<Quarantine | undefined> => {
+      await lockRoom(tx, repositoryId);
+      const [restored] = await tx
+        .update(quarantines)
+        .set({ removedAt: null, removedBy: null })
+        .where(
+          and(
+            eq(quarantines.repositoryId, repositoryId),
+            eq(quarantines.id, id),
+            gt(quarantines.removedAt, new Date(now - QUARANTINE_RESTORE_MINUTES * MINUTE_MS)),
+            or(isNull(quarantines.expiresAt), gt(quarantines.expiresAt, sql`now()`)),
+          ),
+        )
+        .returning(columns);
+      if (!restored) return undefined;
+      await requireRoom(tx, repositoryId);
+      const health = await healthNow(tx, repositoryId, restored.testId);
+      await recordDeed(tx, repositoryId, 'quarantine.restore', restored, { by, now, after: describedOf(restored) });
+      await recordEvents(tx, repositoryId, [quarantined(restored, health, by)], now);
+      return restored;
+    };
+    try {
+      return await this.#change(repositoryId, change);
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
+      throw error;
+    }
   }
 
   /**

@@ -125,6 +125,15 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
       return send(`${REPOSITORY}/quarantines/${id}`, { method: 'DELETE' });
     },
   },
+  'POST /v1/ci/:owner/repositories/:repository/quarantines/:quarantine_id/restore': {
+    action: 'quarantine.restore',
+    act: async () => {
+      const body = { test_name: 'restored', reason: 'flaky' };
+      const id = await sendForId(`${REPOSITORY}/quarantines`, json('POST', body));
+      await send(`${REPOSITORY}/quarantines/${id}`, { method: 'DELETE' });
+      return send(`${REPOSITORY}/quarantines/${id}/restore`, { method: 'POST' });
+    },
+  },
   'POST /v1/ci/:owner/repositories/:repository/backtests': {
     action: 'backtest.request',
     act: () =>

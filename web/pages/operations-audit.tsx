@@ -29,6 +29,7 @@ const DEEDS: Record<Entry['action'], string> = {
   'quarantine.create': 'quarantined',
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',
+  'quarantine.restore': 'restored the quarantine of',
   'backtest.request': 'asked for a backtest',
   'verification.request': 'asked for a verification',
   'dead_letter.replay': 'replayed a dead letter of',

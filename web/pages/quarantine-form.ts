@@ -21,7 +21,7 @@ export const draftOf = (form: FormData): Draft => ({
 });
 
 /** The end of the day that was chosen, in the reader's zone, or so many days from now. */
-function endOf(form: FormData): string | null {
+export function endOf(form: FormData): string | null {
   const days = textOf(form, 'days');
   if (days === null) return null;
   if (days !== 'day') return new Date(Date.now() + Number(days) * DAY_MS).toISOString();

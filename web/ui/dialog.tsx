@@ -2,7 +2,8 @@
 import { lazy, Suspense } from 'react';
 import type { DialogProps } from './dialog-props.ts';
 
-const loadDialog = () => import('./open-dialog.tsx');
+/** Called ahead where one types at once. */
+export const loadDialog = () => import('./open-dialog.tsx');
 const OpenDialog = lazy(loadDialog);
 
 /** Open as long as it is rendered. Afterwards the focus is where it was before. */
