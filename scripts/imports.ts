@@ -51,13 +51,15 @@ export const ALLOWED = {
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   openapi: ['domain', 'http'],
   /** Delivers the client as a file: it bundles it, and imports nothing of it. */
   download: ['http'],
   web: ['http'],
+  /** Tools for agents: they ask the API as its clients do. */
+  mcp: ['domain', 'http'],
   app: ['http', 'observability'],
   operate: ['domain', 'access', 'app', 'clickhouse', 'config', 'deps', 'http', 'observability', 'postgres', 'queue'],
   features: [
@@ -68,6 +70,7 @@ export const ALLOWED = {
     'http',
     'ingest',
     'insights',
+    'mcp',
     'openapi',
     'operate',
     'quarantines',
@@ -122,7 +125,7 @@ export function roomOf(file: string): Room | undefined {
   if (top === 'web') return 'browser';
   if (top === 'packages') return folder === 'producer' ? 'producer' : 'reporters';
   if (top !== 'src') return undefined;
-  if (folder.endsWith('.ts')) return ROOM_OF_FILE[file] ?? 'base';
+  if (/\.(?:ts|md)$/.test(folder)) return ROOM_OF_FILE[file] ?? 'base';
   return ROOMS.find((room) => room === folder);
 }
 

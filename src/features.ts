@@ -1,4 +1,5 @@
 /** Features of the service over HTTP. Each mounts its operations in the same way: as a function of the app. */
+import { AccessTokens } from './access/access-token.ts';
 import { mountApplication } from './access/application.ts';
 import { mountCiExchange } from './access/ci-exchange.ts';
 import { IdentityProvider } from './access/identity-provider.ts';
@@ -10,6 +11,7 @@ import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
 import { mountAggregate } from './events/aggregate.ts';
 import { mountLog } from './events/log.ts';
+import type { CredentialSource } from './http/auth.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import type { Parse } from './ingest/parsing/task.ts';
@@ -17,6 +19,7 @@ import { mountReceiptLists } from './ingest/receipts.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
 import { mountInsights } from './insights/routes.ts';
+import { mountMcp } from './mcp/routes.ts';
 import { docsPlugin } from './openapi/page.ts';
 import { mountAudit } from './operate/audit.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
@@ -26,6 +29,7 @@ import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
+import { mountCauseTerms } from './quarantines/cause-terms.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
 import { largeTestRuns } from './queue/large-test-runs.ts';
@@ -33,6 +37,14 @@ import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { uploadBundles } from './queue/upload-bundles.ts';
 import { mountWeb } from './web/routes.ts';
+
+/** Where access tokens of the identity provider are looked up; nowhere without one. */
+export const accessTokensOf = (clock: Clock, oidc: Deps['config']['oidc']): CredentialSource[] => {
+  const identity = identityOf(clock, oidc);
+  return oidc && identity
+    ? [new AccessTokens({ clock, ...identity, issuer: oidc.issuer, audiences: oidc.audiences })]
+    : [];
+};
 
 /** The identity provider, and whom its word lets in; undefined: people sign in with application keys only. */
 export const identityOf = (clock: Clock, oidc: Deps['config']['oidc']) =>
@@ -69,13 +81,14 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountSessions(app, http, { keys, sessions }),
     (app, http) => mountSignIn(app, http, { sessions, identity }),
     (app, http) => mountKeys(app, http, keys),
-    (app, http) => mountCiExchange(app, http, { keys, config: ciTokens }),
+    (app, http) => mountCiExchange(app, http, { keys, repositories, config: ciTokens }),
     (app, http) => mountHealth(app, http, readinessOf(db, probes)),
     (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
+    (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
@@ -83,6 +96,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,
+    (app, http) => mountMcp(app, http, oidc),
   ];
 }
 

@@ -9,14 +9,18 @@ import {
   commitQuery,
   detailsQuery,
   effectsQuery,
+  executionQuery,
   executionsQuery,
   failuresQuery,
   firstRepositoriesQuery,
+  historyQuery,
+  hostQuery,
   pullQuery,
   pullsQuery,
   quarantinesQuery,
   type RepositoryPath,
   redRunsQuery,
+  repositoryChangesQuery,
   repositoryStatQuery,
   runQuery,
   runsQuery,
@@ -27,7 +31,14 @@ import {
   turnsQuery,
   uploadsQuery,
 } from './api/queries.ts';
-import { pullEventsQuery, type TestsView, type TestView, testsViewQuery, testWindow } from './api/views.ts';
+import {
+  historyView,
+  pullEventsQuery,
+  type TestsView,
+  type TestView,
+  testsViewQuery,
+  testWindow,
+} from './api/views.ts';
 
 /** What other pages have in their addresses. */
 type Others = Record<string, unknown>;
@@ -35,14 +46,20 @@ type Others = Record<string, unknown>;
 /** Values of an address, as the router has checked them. */
 interface Place {
   params: Partial<Record<'owner' | 'repository' | 'testId' | 'number' | 'commit' | 'run', string>>;
-  search: TestsView & TestView & Partial<Record<'branch' | 'author' | 'state', string | undefined>> & Others;
+  search: TestsView &
+    TestView &
+    Partial<Record<'branch' | 'author' | 'state' | 'result' | 'pull' | 'leg' | 'at' | 'beside', string | undefined>> &
+    Others;
 }
 
 type Reads = (client: QueryClient, path: RepositoryPath, place: Place) => void;
 
 /** By the id of the route. A page that is not here asks when it is shown. */
 const READS: Readonly<Record<string, Reads>> = {
-  '/signed/': (client) => void client.prefetchQuery(firstRepositoriesQuery),
+  '/signed/': (client) => {
+    void client.prefetchQuery(firstRepositoriesQuery);
+    void client.prefetchQuery(repositoryChangesQuery);
+  },
   '/signed/$owner/$repository/': (client, path) => {
     void client.prefetchQuery(redRunsQuery(path));
     void client.prefetchQuery(turnsQuery(path));
@@ -63,6 +80,13 @@ const READS: Readonly<Record<string, Reads>> = {
     void client.prefetchQuery(failuresQuery(test));
     void client.prefetchQuery(executionsQuery(test, window));
     void client.prefetchQuery(effectsQuery(path));
+  },
+  '/signed/$owner/$repository/tests/$testId/history': (client, path, { params: { testId = '' }, search }) => {
+    const test = { ...path, testId };
+    void client.prefetchQuery(detailsQuery(test));
+    void client.prefetchInfiniteQuery(historyQuery(test, historyView(search, Date.now())));
+    for (const id of [search.at, search.beside])
+      if (id !== undefined) void client.prefetchQuery(executionQuery(test, id));
   },
   '/signed/$owner/$repository/runs': (client, path, { search: { branch } }) =>
     void client.prefetchInfiniteQuery(runsQuery(path, { branch })),
@@ -102,6 +126,7 @@ async function readPull(client: QueryClient, path: RepositoryPath, number: strin
 export function readAhead(client: QueryClient, matches: readonly ({ routeId: string } & Place)[]): void {
   for (const { routeId, ...place } of matches) {
     const { owner = '', repository = '' } = place.params;
+    if (owner !== '') void client.prefetchQuery(hostQuery({ owner, repository }));
     READS[routeId]?.(client, { owner, repository }, place);
   }
 }

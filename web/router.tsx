@@ -10,7 +10,7 @@ import {
 } from '@tanstack/react-router';
 import { BASE, onLostSession, Problem } from './api/client.ts';
 import { leaveForProvider, viewOf } from './api/lost-session.ts';
-import { sessionQuery } from './api/queries.ts';
+import { hostQuery, sessionQuery } from './api/queries.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { readAhead } from './reads.ts';
 import { Frame, Signed } from './ui/frame.tsx';
@@ -94,7 +94,7 @@ const operationsRoute = createRoute({
   path: '/operations',
   validateSearch: (search) =>
     set({
-      view: oneOf(search.view, ['uploads', 'settings', 'access', 'audit']),
+      view: oneOf(search.view, ['uploads', 'access', 'audit']),
       repository: text(search.repository),
       problems: flag(search.problems),
       actor: text(search.actor),
@@ -103,7 +103,16 @@ const operationsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/operations.tsx'), 'Operations'),
 });
 
-const repositoryRoute = createRoute({ getParentRoute: () => signedRoute, path: '/$owner/$repository' });
+const repositoryRoute = createRoute({
+  getParentRoute: () => signedRoute,
+  path: '/$owner/$repository',
+  // Asked for together with the rest. Its links would move what is beside them if they came later.
+  beforeLoad: ({ context, params }) =>
+    context.queryClient.ensureQueryData(hostQuery(params)).then(
+      () => undefined,
+      () => undefined,
+    ),
+});
 
 const repositoryHomeRoute = createRoute({
   getParentRoute: () => repositoryRoute,
@@ -149,6 +158,22 @@ const testRoute = createRoute({
       failure: text(search.failure),
     }),
   component: lazyRouteComponent(() => import('./pages/test.tsx'), 'Test'),
+});
+
+const historyRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/tests/$testId/history',
+  validateSearch: (search) =>
+    set({
+      days: oneOf(search.days, ['7', '90']),
+      result: oneOf(search.result, ['attempts', 'failed', 'passed', 'skipped']),
+      branch: text(search.branch),
+      pull: text(search.pull),
+      leg: text(search.leg),
+      at: text(search.at),
+      beside: text(search.beside),
+    }),
+  component: lazyRouteComponent(() => import('./pages/test-history.tsx'), 'History'),
 });
 
 const causesRoute = createRoute({
@@ -297,6 +322,12 @@ const setupRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/setup.tsx'), 'SetupPage'),
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'Settings'),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -307,6 +338,7 @@ export const router = createRouter({
         repositoryHomeRoute,
         testsRoute,
         testRoute,
+        historyRoute,
         causesRoute,
         causeRoute,
         runsRoute,
@@ -322,6 +354,7 @@ export const router = createRouter({
         eventsRoute,
         uploadsRoute,
         setupRoute,
+        settingsRoute,
       ]),
     ]),
   ]),

@@ -23,6 +23,7 @@ import { noteAllCausesStale } from '../src/postgres/causes.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
+import { noteAllDurationsStale } from '../src/postgres/durations.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
@@ -108,6 +109,7 @@ export class Retention {
           for (const { table, id } of partitions)
             if (table === monthly) await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${id}'`);
         await noteAllCausesStale(tx);
+        await noteAllDurationsStale(tx);
       }),
     );
     log.info({ month }, 'dropped a month that is past its retention');

@@ -1,6 +1,13 @@
 /** Handles `test-runs` jobs: records the repository, prepares the chunk, and adds it to the next block. */
 import type { Clock } from '../src/clock.ts';
-import { defaultBranchWarning, guessDefaultBranch, originOf, shortBranch } from '../src/domain/default-branch.ts';
+import {
+  defaultBranchWarning,
+  guessDefaultBranch,
+  isOnBranchItself,
+  originOf,
+  shortBranch,
+} from '../src/domain/default-branch.ts';
+import { hostOfJob } from '../src/domain/hosts/hosts.ts';
 import { inSlices } from '../src/in-slices.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
 import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/ledger/prepare.ts';
@@ -65,9 +72,17 @@ function warned(job: TestRunsJob, { defaultBranch, defaultBranchSource }: Reposi
   return warning === undefined ? job : { ...job, warnings: [...job.warnings, warning] };
 }
 
+/** Learns where the repository is shown from the address of a job that may speak for a branch. */
+async function learnHost(repositories: RepositoryStore, repository: Repository, { run }: TestRunsJob): Promise<void> {
+  if (repository.hostSource !== null || run.is_confined || !isOnBranchItself(originOf(run))) return;
+  const page = hostOfJob(run.job_url, repository);
+  if (page) await repositories.learnHost(repository, page, 'upload');
+}
+
 /** Records the repository at its first upload, and learns its default branch from the first uploads that say it. */
 async function recordRepository(repositories: RepositoryStore, job: TestRunsJob): Promise<Repository> {
   const repository = await repositories.record(job.repository);
+  await learnHost(repositories, repository, job);
   if (repository.defaultBranch !== null) return repository;
   const stated = statedDefaultBranch(job);
   if (stated !== null) return repositories.learnDefaultBranch(repository, stated, 'payload');

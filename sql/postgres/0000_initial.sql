@@ -105,6 +105,45 @@ CREATE TABLE "ci_insights"."cause_nodes" (
 	CONSTRAINT "cause_nodes_repository_id_node_id_pk" PRIMARY KEY("repository_id","node_id")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."cause_terms" (
+	"repository_id" uuid NOT NULL,
+	"cause_id" uuid NOT NULL,
+	"owner" text,
+	"ticket_url" text,
+	"changed_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "cause_terms_repository_id_cause_id_pk" PRIMARY KEY("repository_id","cause_id")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."duration_totals" (
+	"repository_id" uuid PRIMARY KEY NOT NULL,
+	"start_day" integer NOT NULL,
+	"end_day" integer NOT NULL,
+	"tests" integer NOT NULL,
+	"grown" integer NOT NULL,
+	"total_us" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."test_durations" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"pipeline_name" text NOT NULL,
+	"job_name" text NOT NULL,
+	"axes" text NOT NULL,
+	"leg_id" uuid NOT NULL,
+	"is_folded" boolean NOT NULL,
+	"executions" bigint NOT NULL,
+	"median_us" bigint NOT NULL,
+	"p95_us" bigint NOT NULL,
+	"total_us" bigint NOT NULL,
+	"grown_day" integer,
+	"before_us" bigint,
+	"after_us" bigint,
+	"grown_us" bigint,
+	"last_commit_before" text,
+	"first_commit_after" text,
+	CONSTRAINT "test_durations_repository_id_test_id_pipeline_name_job_name_axes_pk" PRIMARY KEY("repository_id","test_id","pipeline_name","job_name","axes")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."block_parts" (
 	"partition" smallint NOT NULL,
 	"block_id" bigint NOT NULL,
@@ -338,6 +377,9 @@ CREATE TABLE "ci_insights"."repositories" (
 	"test_owners" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"ci_minute_price" double precision,
 	"waiting_hour_price" double precision,
+	"host_kind" text,
+	"host_url" text,
+	"host_source" text,
 	"quarantine_revision" bigint DEFAULT 0 NOT NULL,
 	"last_event_at" timestamp with time zone,
 	"gate_ran_at" timestamp with time zone,
@@ -596,6 +638,10 @@ CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("re
 CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin (to_tsvector('simple', regexp_replace("exception_type" || ' ' || "message", '[^[:alnum:]]+', ' ', 'g')));--> statement-breakpoint
+CREATE INDEX "test_durations_total" ON "ci_insights"."test_durations" USING btree ("repository_id","total_us","test_id","leg_id");--> statement-breakpoint
+CREATE INDEX "test_durations_median" ON "ci_insights"."test_durations" USING btree ("repository_id","median_us","test_id","leg_id");--> statement-breakpoint
+CREATE INDEX "test_durations_p95" ON "ci_insights"."test_durations" USING btree ("repository_id","p95_us","test_id","leg_id");--> statement-breakpoint
+CREATE INDEX "test_durations_grown" ON "ci_insights"."test_durations" USING btree ("repository_id","grown_us","test_id","leg_id") WHERE "ci_insights"."test_durations"."grown_day" is not null;--> statement-breakpoint
 CREATE INDEX "block_parts_block" ON "ci_insights"."block_parts" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "stale_noted" ON "ci_insights"."stale" USING btree ("noted_at") WHERE "ci_insights"."stale"."noted_at" is not null;--> statement-breakpoint
 CREATE INDEX "event_keys_taken" ON "ci_insights"."event_keys" USING btree ("taken_at");--> statement-breakpoint

@@ -1,11 +1,13 @@
 /** `POST /v1/auth/ci`: an identity token of a CI job for a short key, whose rights follow from its claims. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { type CiIssuer, ciJobOf } from '../domain/ci-claims.ts';
+import { type CiIssuer, type CiJob, ciJobOf } from '../domain/ci-claims.ts';
 import { type CiRule, grantOfJob } from '../domain/ci-rules.ts';
+import { hostOfIssuer } from '../domain/hosts/hosts.ts';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/time.ts';
 import { readJsonBody } from '../http/body.ts';
 import { Budget } from '../http/budget.ts';
@@ -13,7 +15,8 @@ import { type Http, mount, STRANGERS_ROOM } from '../http/operation.ts';
 import { forbidden, HttpProblem, notFound, PROBLEM_MEDIA_TYPE, unprocessable } from '../http/problems.ts';
 import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
-import { CiTokens, IssuerUnavailable, TokenRefused } from './ci-token.ts';
+import type { RepositoryStore } from '../postgres/repositories.ts';
+import { IssuerUnavailable, SignedTokens, TokenRefused } from './signed-token.ts';
 
 /** Tokens take 1 to 3 KiB. */
 const BODY_BYTES_MAX = 16 * 1024;
@@ -47,14 +50,26 @@ const problem = (status: number, title: string, description: string) => ({
 
 interface CiExchangeDeps {
   keys: KeyStore;
+  repositories: RepositoryStore;
   /** Undefined: CI jobs need keys. */
   config: { issuers: readonly CiIssuer[]; audiences: readonly string[]; rules: readonly CiRule[] } | undefined;
 }
 
-export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: CiExchangeDeps): void {
-  const tokens = config && new CiTokens(config.issuers, config.audiences, http.clock);
+export function mountCiExchange(app: AnyElysia, http: Http, { keys, repositories, config }: CiExchangeDeps): void {
+  const tokens = config && new SignedTokens(config.issuers, config.audiences, http.clock);
   const checks = new Budget(CHECKS_PER_SECOND, SECOND_MS);
   const made = new Budget(KEYS_PER_MINUTE, MINUTE_MS);
+
+  /** The key is good without it. */
+  async function learnHost(issuer: CiIssuer, { path }: CiJob, { owner, name }: RepositoryName): Promise<void> {
+    try {
+      const recorded = await repositories.find(owner, name);
+      const page = recorded && hostOfIssuer(issuer, path, recorded);
+      if (page) await repositories.learnHost(recorded, page, 'identity_token');
+    } catch (error) {
+      http.log.warn({ err: error, owner, name }, 'where the repository is shown could not be recorded');
+    }
+  }
 
   mount(app, http, 'POST', '/v1/auth/ci', {
     operationId: 'exchangeCiToken',
@@ -115,6 +130,7 @@ export function mountCiExchange(app: AnyElysia, http: Http, { keys, config }: Ci
           onceOnly: job.onceOnly === undefined ? undefined : `${issuer.url} ${job.onceOnly}`,
         });
         if (!exchanged) throw new TokenRefused('The token was used before. Ask the CI for a new one.');
+        await learnHost(issuer, job, repository);
         noteActor(request, { actor: name, key_id: exchanged.key.id, subject });
         http.log.info(
           { request_id: requestId, key_id: exchanged.key.id, name, scope },

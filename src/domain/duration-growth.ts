@@ -28,6 +28,8 @@ export interface Growth {
   after: number;
 }
 
+/** UTC days that durations are of, the newest one included. */
+export const DURATION_DAYS = 28;
 /** So many days are needed on either side. */
 export const GROWTH_DAYS_MIN = 5;
 /** Less is no reason to look at a test. */

@@ -3,6 +3,7 @@
  */
 import { z } from 'zod';
 import { shortBranch } from './default-branch.ts';
+import { hostPageSchema } from './hosts/hosts.ts';
 import { NAME_LENGTH_MAX } from './limits.ts';
 import { ownerRulesSchema } from './owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_LIMIT_MAX, QUARANTINE_WARNING_DAYS_MAX } from './quarantine-rules.ts';
@@ -59,6 +60,10 @@ const SETTINGS = {
   }),
   ci_minute_price: price('Money for a minute of CI, in the unit of your choice; null: no money is shown', 0.008),
   waiting_hour_price: price('Money for an hour in which an author waits, in the same unit; null: none', 80),
+  host_page: hostPageSchema.nullable().meta({
+    description: 'Where the repository is shown to people; null: as webhooks, identity tokens or uploads say',
+    example: { kind: 'github', url: 'https://github.example.com/acme/shop' },
+  }),
 } as const;
 
 /** A change of some settings; what it leaves out stays as it is. */

@@ -8,7 +8,8 @@
  * - `quarantines`: which tests are quarantined automatically, and which have recovered;
  * - `totals`: how many tests of the repository are in which health;
  * - `records`: the records of commits on which a test failed;
- * - `causes`: what failures have in common.
+ * - `causes`: what failures have in common;
+ * - `durations`: how long tests take.
  */
 export const STALE_KINDS = [
   'evidence',
@@ -19,6 +20,7 @@ export const STALE_KINDS = [
   'totals',
   'records',
   'causes',
+  'durations',
 ] as const;
 export type StaleKind = (typeof STALE_KINDS)[number];
 

@@ -41,3 +41,9 @@ export function bucketStarts(window: Window, width: number): number[] {
   const first = Math.floor(window.start / width) * width;
   return Array.from({ length: bucketCount(window, width) }, (_, i) => first + i * width);
 }
+
+/** UTC days since the epoch, both inclusive. */
+export interface Days {
+  from: number;
+  to: number;
+}

@@ -224,7 +224,10 @@ async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting,
     const testIds = await testsInOtherFiles(tx, repositoryId, contents.files());
     if (testIds.length > 0) note('owners', { testIds });
   }
-  if (contents.identities.size > 0) note('totals');
+  if (contents.identities.size > 0) {
+    note('totals');
+    note('durations');
+  }
   if (contents.groups.size > 0) note('causes');
   await noteStale(tx, notes);
 }

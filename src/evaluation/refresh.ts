@@ -2,7 +2,7 @@
  * Puts right what passes have left stale (src/domain/stale.ts), one repository at a time. Each step takes its note away in
  * the transaction that writes what it found, so a step that is cut off is done again.
  *
- *     evidence ─► judgements ─► beginnings ─► owners ─► quarantines ─► totals ─► records of commits ─► causes
+ *     evidence ─► judgements ─► beginnings ─► owners ─► quarantines ─► totals ─► records of commits ─► causes ─► durations
  *
  * After each step, the kind rests for ten times as long as the step took, or a minute if that is less: a job that is always
  * a day late may not keep a worker busy.
@@ -17,6 +17,7 @@ import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
 import { identityOf } from '../domain/test-identity.ts';
 import { lockCauses, replaceCauses } from '../postgres/causes.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { lockDurations, replaceDurations, replaceDurationTotals } from '../postgres/durations.ts';
 import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
 import { readIdentities } from '../postgres/identities.ts';
 import { refreshOwners } from '../postgres/owners.ts';
@@ -24,7 +25,7 @@ import { countWaiting, lockPartitionsOf } from '../postgres/partitions.ts';
 import { PlannerStatistics } from '../postgres/planner-statistics.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { refreshTotals } from '../postgres/repository-totals.ts';
-import { repositories } from '../postgres/schema.ts';
+import { causeDays, causeGroups, causeNodes, repositories, testDurations } from '../postgres/schema.ts';
 import {
   type Noted,
   nextStale,
@@ -38,6 +39,7 @@ import {
 import { readTests } from '../postgres/tests.ts';
 import { findBeginnings } from './beginnings.ts';
 import { deriveCauses } from './derive-causes.ts';
+import { deriveDurations } from './derive-durations.ts';
 import { judgeAgain } from './judge-again.ts';
 import { readLegs } from './legs-of-test.ts';
 import { type IdentityState, judgeQuarantines } from './quarantines.ts';
@@ -56,6 +58,8 @@ const REST_TIMES = 10;
 const READ_REST_TIMES = 30;
 /** Causes are derived from all retained failures of a repository, and each of many repositories takes its turn. */
 const CAUSES_REST_MS = 10_000;
+/** Durations of four weeks hardly change within an hour, and each is read from every execution. */
+const DURATIONS_REST_TIMES = 100;
 /** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
 const REST_MS_MAX = 60_000;
 
@@ -96,6 +100,7 @@ export class Refresh {
     await this.#totals(repositoryId);
     const hasMoreRecords = await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
     await this.#causes(repositoryId);
+    await this.#durations(repositoryId);
     return hasMoreEvidence || hasMoreRecords;
   }
 
@@ -110,6 +115,7 @@ export class Refresh {
     const tookMs = performance.now() - startedAt;
     if (kind === 'totals') return READ_REST_TIMES * tookMs;
     if (kind === 'causes') return Math.max(CAUSES_REST_MS, READ_REST_TIMES * tookMs);
+    if (kind === 'durations') return Math.max(CAUSES_REST_MS, DURATIONS_REST_TIMES * tookMs);
     return Math.min(REST_TIMES * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
   }
 
@@ -288,9 +294,37 @@ export class Refresh {
         if (!noted || !(await lockCauses(tx, repositoryId))) return;
         const causes = await deriveCauses({ tx, clickhouse, repositoryId });
         await replaceCauses(tx, repositoryId, causes);
-        await this.#statistics.keepUpCauses(tx, repositoryId, causes.nodes.length + causes.days.length);
+        await this.#statistics.keepUpDerived(tx, repositoryId, {
+          tables: [causeNodes, causeGroups, causeDays],
+          rows: causes.nodes.length + causes.days.length,
+        });
         await settleStale(tx, repositoryId, 'causes', {
           restMs: this.#restOf('causes', startedAt),
+          revision: noted.revision,
+        });
+      }),
+    );
+  }
+
+  /** Without the lock of the partition: it reads every execution of four weeks. */
+  async #durations(repositoryId: string): Promise<void> {
+    const { db, clickhouse } = this.deps;
+    await onPostgres(() =>
+      db.transaction(async (tx) => {
+        const startedAt = performance.now();
+        const noted = (await this.#due(tx, repositoryId)).get('durations');
+        if (!noted || !(await lockDurations(tx, repositoryId))) return;
+        const derived = deriveDurations({ tx, clickhouse, repositoryId });
+        let step = await derived.next();
+        for (; !step.done; step = await derived.next())
+          await replaceDurations(tx, repositoryId, step.value.testIds, step.value.durations);
+        await replaceDurationTotals(tx, repositoryId, step.value);
+        await this.#statistics.keepUpDerived(tx, repositoryId, {
+          tables: [testDurations],
+          rows: step.value?.tests ?? 0,
+        });
+        await settleStale(tx, repositoryId, 'durations', {
+          restMs: this.#restOf('durations', startedAt),
           revision: noted.revision,
         });
       }),

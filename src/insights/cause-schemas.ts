@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { formatMoment } from '../domain/moment.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { CAUSE_OWNERS_MAX } from '../postgres/cause-owners.ts';
+import { type CauseTerms, NO_TERMS } from '../postgres/cause-terms.ts';
 import * as common from './common.ts';
 
 export const causeIdOut = z
@@ -19,3 +21,25 @@ export const daysJson = (days: readonly (readonly [number, number])[]): z.output
 export const testOut = z.object({ test_id: common.testIdOut, test_name: common.testNameOut });
 
 export const countOut = (description: string, example: number) => z.int().meta({ description, example });
+
+/** Whose a cause is. */
+export const termsOut = {
+  owner: z.string().nullable().meta({
+    description: 'The person or team to which people gave it; null: no one',
+    example: 'team-platform',
+  }),
+  ticket_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where its repair is tracked', example: 'https://tickets.acme.example/OPS-77' }),
+  owners: z.array(z.string()).meta({
+    description: `The owners of the tests that it hit, those of most tests first: at most ${CAUSE_OWNERS_MAX}`,
+    example: ['@acme/cart'],
+  }),
+};
+
+export const termsJson = ({ owner, ticketUrl }: CauseTerms = NO_TERMS, owners: string[] = []) => ({
+  owner,
+  ticket_url: ticketUrl,
+  owners,
+});

@@ -19,10 +19,12 @@ import {
   causeOf,
   readCause,
 } from '../postgres/cause-details.ts';
+import { readCauseOwners } from '../postgres/cause-owners.ts';
+import { readCauseTerms } from '../postgres/cause-terms.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { costOfCauses } from './cause-costs.ts';
-import { causeIdOut, countOut, daysJson, daysOut, testOut } from './cause-schemas.ts';
+import { causeIdOut, countOut, daysJson, daysOut, termsJson, termsOut, testOut } from './cause-schemas.ts';
 import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
 import { partFigures, partJson, ratesOf } from './cost-figures.ts';
@@ -32,6 +34,7 @@ import type { RedRunLedgers } from './red-run-ledger.ts';
 import { ledgerWindow } from './red-runs-by-day.ts';
 
 const PULLS_MAX = 100;
+const ALL_DAYS = { from: 0, to: 65_535 };
 /** A pass that is older says nothing about what began now. */
 const LAST_PASS_DAYS = 14;
 
@@ -74,6 +77,7 @@ const beginningSchema = z.object({
 
 const response = z.object({
   cause_id: causeIdOut,
+  ...termsOut,
   merged_from: z.array(z.guid()).meta({ description: 'Ids of causes that turned out to be this one', example: [] }),
   failure_count: countOut('Failed attempts that are retained', 42),
   test_count: countOut('Tests that it hit', 9),
@@ -174,18 +178,25 @@ export function mountCause(
       if (!cause) throw unknown();
       const testIds = cause.tests.map(({ test_id: id }) => id);
       const window = ledgerWindow({ start: undefined, end: undefined }, deps.clock.now());
-      const [newest, beginning, pulls, quarantines, costs] = await Promise.all([
+      const [newest, beginning, pulls, quarantines, costs, [terms, owners]] = await Promise.all([
         newestFailure(deps, repository, cause, signal),
         beginningOf(deps, repository, cause, signal),
         pullsOf(deps, repository, cause, signal),
         deps.evidence.quarantinesOf(repository, testIds),
         costOfCauses(deps, repository, window),
+        onPostgres(() =>
+          Promise.all([
+            readCauseTerms(deps.db, repository.id, [cause.causeId]),
+            readCauseOwners(deps.db, repository.id, [cause.causeId], ALL_DAYS),
+          ]),
+        ),
       ]);
       // Its month has left since.
       if (!newest) throw unknown();
       return {
         body: {
           cause_id: cause.causeId,
+          ...termsJson(terms.get(cause.causeId), owners.get(cause.causeId)),
           merged_from: cause.mergedFrom,
           failure_count: cause.failures,
           test_count: cause.testCount,

@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { signatureOf } from '../domain/cause-signature.ts';
 import { noCost, type PartCost, type Rates } from '../domain/cost.ts';
+import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { MESSAGE_SEARCH_LENGTH_MAX, parseMessageSearch } from '../domain/message-search.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { DAY_MS, dayOf } from '../domain/time.ts';
-import type { Window } from '../domain/window.ts';
+import type { Days, Window } from '../domain/window.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {
@@ -19,6 +20,7 @@ import {
   momentParameter,
   perPageParameter,
   textParameter,
+  textsParameter,
 } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import {
@@ -26,16 +28,17 @@ import {
   type CauseKey,
   type CauseOrder,
   type CauseSelection,
-  type Days,
   findCauseIds,
   type ListedCause,
   readListedCauses,
 } from '../postgres/cause-lists.ts';
+import { readCauseOwners } from '../postgres/cause-owners.ts';
+import { type CauseTerms, causesAssignedTo, readCauseTerms } from '../postgres/cause-terms.ts';
 import { causesOfSignatures } from '../postgres/causes.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { costOfCauses } from './cause-costs.ts';
-import { causeIdOut, countOut, daysJson, daysOut, testOut } from './cause-schemas.ts';
+import { causeIdOut, countOut, daysJson, daysOut, termsJson, termsOut, testOut } from './cause-schemas.ts';
 import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
 import { partFigures, partJson, ratesOf } from './cost-figures.ts';
@@ -59,7 +62,12 @@ const COSTED_MAX = 100_000;
 const SORTS = [...CAUSE_SORTS, 'cost'] as const;
 
 /** A cause with the value that its list is sorted by, and what it costs if that is what sorts. */
-type Row = ListedCause & { value: number; cost: PartCost | null };
+type Row = ListedCause & {
+  value: number;
+  cost: PartCost | null;
+  terms: CauseTerms | undefined;
+  owners: string[] | undefined;
+};
 
 const pagedCauses: PagedList<Row, CauseKey> = {
   name: 'causes',
@@ -83,6 +91,7 @@ const causeSchema = z
     first_failure_at: common.dateTimeOut,
     last_failure_at: common.dateTimeOut,
     failures_by_day: daysOut,
+    ...termsOut,
     cost: z
       .object(partFigures)
       .nullable()
@@ -124,6 +133,15 @@ export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void 
         description: 'Only causes that hit a test of one of these healths in the window.',
         example: ['flaky'],
       }),
+      owner: textsParameter(
+        NAME_LENGTH_MAX,
+        {
+          description:
+            'Only causes of these owners: given to them, or with a test of theirs that failed in the window; empty: with a test that has none.',
+          example: ['@acme/cart'],
+        },
+        0,
+      ),
       sort: enumParameter(SORTS, {
         description: `By their newest failure, or by failures, tests or the red runs that are their cost in the window; most first. By cost, the window is at most ${LONG_WINDOW_DAYS} days.`,
         default: 'newest',
@@ -134,11 +152,11 @@ export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void 
     responses: { 200: { description: 'A page of causes.', schema: response, headers: LINK } },
     isCoalesced: true,
     handle: async ({ params: path, query, url, signal }) => {
-      const { branch, q, health: healths, sort = 'newest', start, end } = query;
+      const { branch, q, health: healths, owner: owners, sort = 'newest', start, end } = query;
       const asked = {
         path,
         query,
-        filters: { branch, q, healths, sort, start, end },
+        filters: { branch, q, healths, owners, sort, start, end },
         window: (first = windowOf(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
@@ -148,6 +166,7 @@ export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void 
         const days = daysOf(window);
         const selection = {
           ...{ days, healths, ...parseMessageSearch(q ?? '') },
+          owners: owners.length === 0 ? null : await ownersWith(deps, repository, owners),
           among: branch === undefined ? null : await causesOfBranch(deps, { repository, branch, days }, signal),
         };
         if (q !== undefined && selection.words === '' && selection.phrases.length === 0) return [];
@@ -159,10 +178,16 @@ export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void 
                 (one) => ({ ...one, cost: null }),
               );
         const ids = found.map(({ cause_id: id }) => id);
-        const causes = await onPostgres(() => readListedCauses(deps.db, repository.id, ids, days));
+        const [causes, terms, ownersOf] = await onPostgres(() =>
+          Promise.all([
+            readListedCauses(deps.db, repository.id, ids, days),
+            readCauseTerms(deps.db, repository.id, ids),
+            readCauseOwners(deps.db, repository.id, ids, days),
+          ]),
+        );
         return found.flatMap(({ cause_id: id, value, cost }) => {
           const cause = causes.get(id);
-          return cause ? [{ ...cause, value, cost }] : [];
+          return cause ? [{ ...cause, value, cost, terms: terms.get(id), owners: ownersOf.get(id) }] : [];
         });
       });
       const rates = ratesOf(repository);
@@ -183,6 +208,11 @@ function windowOf(query: { start: number | undefined; end: number | undefined },
 const daysOf = ({ start, end }: Window): Days => ({
   from: Math.min(Math.max(dayOf(start), 0), DAY_MAX),
   to: Math.min(Math.max(dayOf(end - 1), 0), DAY_MAX),
+});
+
+const ownersWith = async ({ db }: CausesDeps, { id }: Repository, names: string[]) => ({
+  names,
+  assigned: await onPostgres(() => causesAssignedTo(db, id, names)),
 });
 
 /** Costs are counted in memory, so a page is taken from the whole list. Those that cost nothing come last. */
@@ -242,5 +272,6 @@ const toJson = (cause: Row, rates: Rates): z.input<typeof causeSchema> => ({
   first_failure_at: formatMoment(cause.firstAt),
   last_failure_at: formatMoment(cause.lastAt),
   failures_by_day: daysJson(cause.days),
+  ...termsJson(cause.terms, cause.owners),
   cost: cause.cost && partJson(cause.cost, rates),
 });

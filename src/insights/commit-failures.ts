@@ -24,6 +24,7 @@ import { readOwners } from '../postgres/owners.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { causeIdOut } from './cause-schemas.ts';
 import { causesOfFailures } from './causes-of-failures.ts';
+import { claimAbout, claimJson, claimSchema } from './claim-json.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
@@ -115,6 +116,10 @@ const failureSchema = z
     }),
     attachments: common.attachmentsOut,
     evidence: evidenceSchema,
+    claim: claimSchema.meta({
+      description:
+        'How likely the change caused it, with what speaks for and against that (docs/claims.md). The verdict above is what gates go by',
+    }),
     fails_with: failsWithSchema.nullable().meta({
       description: `Which axis explains the failures of the test in the last 30 days; null for a test that ran in one leg, or has not failed on the default branch, and beyond the first ${EXPLAINED_MAX} such tests of a page`,
     }),
@@ -236,6 +241,7 @@ export function mountCommitFailures(
           failsWith: where?.get(failure.testId),
           owners: owners.get(failure.testId) ?? [],
           causeId: causes?.get(failure),
+          defaultBranch: repository?.defaultBranch ?? null,
         }),
       );
       const counts = verdictCounts(found.failures);
@@ -262,7 +268,17 @@ async function ownersOf(
 
 function toJson(
   failure: CommitFailure,
-  { failsWith, owners, causeId }: { failsWith: FailsWith | undefined; owners: string[]; causeId: string | undefined },
+  {
+    failsWith,
+    owners,
+    causeId,
+    defaultBranch,
+  }: {
+    failsWith: FailsWith | undefined;
+    owners: string[];
+    causeId: string | undefined;
+    defaultBranch: string | null;
+  },
 ): z.input<typeof failureSchema> {
   const { run, shown, known, trouble } = failure;
   return {
@@ -284,6 +300,7 @@ function toJson(
     cause_id: causeId ?? null,
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
+    claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null })),
     evidence: {
       health_status: failure.episode?.health ?? null,
       health_began_at: momentOf(failure.episode?.beganAt),

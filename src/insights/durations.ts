@@ -2,30 +2,26 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { axesOf } from '../domain/axes.ts';
-import { GROWTH_SECONDS_MIN, GROWTH_TIMES_MIN } from '../domain/duration-growth.ts';
+import { DURATION_DAYS, GROWTH_SECONDS_MIN, GROWTH_TIMES_MIN } from '../domain/duration-growth.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
-import * as common from './common.ts';
+import { onPostgres } from '../postgres/client.ts';
 import {
-  DURATION_DAYS,
-  DURATIONS_MAX,
-  type DurationList,
-  type DurationLists,
-  type TestDuration,
-} from './duration-lists.ts';
-import { mostFirst, rowsBeyond } from './pages-in-memory.ts';
+  DURATION_SORTS,
+  type DurationKey,
+  type DurationSort,
+  type DurationTotals,
+  durationKeyOf,
+  findDurations,
+  readDurationTotals,
+  type TestDurations,
+} from '../postgres/durations.ts';
+import * as common from './common.ts';
 
-const SORTS = ['share', 'median', 'p95', 'growth'] as const;
-type Sort = (typeof SORTS)[number];
-const amountOf: Readonly<Record<Sort, (one: TestDuration) => number>> = {
-  share: ({ total }) => total,
-  median: ({ median }) => median,
-  p95: ({ p95 }) => p95,
-  growth: ({ growth }) => (growth ? growth.after - growth.before : 0),
-};
+const US = 1_000_000;
 
 const seconds = (description: string, example: number) => z.number().meta({ description, example });
 const durationSchema = z
@@ -62,36 +58,30 @@ const response = z.object({
   total: z.int().meta({ description: 'Tests in their legs that are listed', example: 1_204 }),
   grown: z.int().meta({ description: 'Those of them that grew', example: 2 }),
   total_seconds: seconds('Of all tests that passed at least once', 8_412.5),
-  is_complete: z
-    .boolean()
-    .meta({ description: `False: only the ${DURATIONS_MAX} that take the most time are listed`, example: true }),
+  is_complete: z.boolean().meta({ description: 'Always true: every test is listed', example: true }),
   durations: z.array(durationSchema),
 });
 export type DurationPage = z.output<typeof response>;
 
-type Row = TestDuration & { by: Sort };
-const pagedDurations: PagedList<Row, [number, string, string, string, string]> = {
+type Row = TestDurations & { testName: string };
+const listBy = (sort: DurationSort): PagedList<Row, DurationKey> => ({
   name: 'durations',
-  keySchema: z.tuple([z.int(), z.string(), z.string(), z.string(), z.string()]),
-  keyOf: (row) => [mostFirst(amountOf[row.by](row)), row.testId, row.pipelineName, row.jobName, row.axes],
-};
+  keySchema: z.tuple([z.int(), z.guid(), z.guid()]),
+  keyOf: (row) => durationKeyOf(sort, row),
+});
 
-const NOTHING: DurationList = { start: 0, end: 0, totalSeconds: 0, isComplete: true, durations: [] };
+const NOTHING: DurationTotals = { startDay: 0, endDay: 0, tests: 0, grown: 0, totalUs: 0 };
 
-export function mountDurations(
-  app: AnyElysia,
-  http: Http,
-  deps: common.InsightsDeps & { durationLists: DurationLists },
-): void {
+export function mountDurations(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/durations', {
     operationId: 'listDurations',
     tag: common.TAG,
     summary: 'List how long tests take, and which grew',
-    description: `Median, p95 and share of the time of each test in each leg of the default branch, over the last ${DURATION_DAYS} UTC days; and since when, and between which commits, it takes longer. Up to an hour old.`,
+    description: `Median, p95 and share of the time of each test in each leg of the default branch, over ${DURATION_DAYS} UTC days: those up to the newest on which something ran. Since when, and between which commits, it takes longer. Some seconds old, and minutes where millions of executions are added up.`,
     access: 'read',
     params: common.shortPath,
     query: {
-      sort: enumParameter(SORTS, {
+      sort: enumParameter(DURATION_SORTS, {
         description: 'The most first; defaults to share. With growth, only tests that grew.',
       }),
       cursor: cursorParameter(),
@@ -102,46 +92,45 @@ export function mountDurations(
     handle: async ({ params: path, query, url }) => {
       const sort = query.sort ?? 'share';
       const repository = await deps.repositories.find(path.owner, path.repository);
-      const list = repository ? await deps.durationLists.of(repository) : NOTHING;
-      const rows = list.durations
-        .filter(({ growth }) => sort !== 'growth' || growth !== null)
-        .map((one): Row => ({ ...one, by: sort }));
       const asked = { path, query, filters: { sort }, window: noWindow, url: publicUrlOf(http.publicUrl, url) };
-      const page = await readPage(pagedDurations, asked, async ({ key, direction, perPage }) =>
-        rowsBeyond(rows, pagedDurations.keyOf, { key, isForward: direction === 'next', limit: perPage + 1 }),
+      const page = await readPage(listBy(sort), asked, async ({ key, direction, perPage }) =>
+        repository
+          ? onPostgres(() => findDurations(deps.db, repository.id, { sort, key, direction, limit: perPage + 1 }))
+          : [],
       );
-      const reply = pageReply(page, 'durations', (one) => toJson(one, list.totalSeconds));
+      const totals = (repository && (await onPostgres(() => readDurationTotals(deps.db, repository.id)))) ?? NOTHING;
+      const reply = pageReply(page, 'durations', (one) => toJson(one, totals.totalUs));
       return {
         ...reply,
         body: {
           ...reply.body,
-          start: formatMoment(list.start),
-          end: formatMoment(list.end),
-          total: list.durations.length,
-          grown: list.durations.filter(({ growth }) => growth !== null).length,
-          total_seconds: list.totalSeconds,
-          is_complete: list.isComplete,
+          start: formatMoment(totals.startDay * DAY_MS),
+          end: formatMoment(totals.endDay * DAY_MS),
+          total: totals.tests,
+          grown: totals.grown,
+          total_seconds: totals.totalUs / US,
+          is_complete: true,
         },
       };
     },
   });
 }
 
-const toJson = (one: TestDuration, all: number): z.input<typeof durationSchema> => ({
+const toJson = (one: Row, allUs: number): z.input<typeof durationSchema> => ({
   test_id: one.testId,
   test_name: one.testName,
   pipeline_name: one.pipelineName,
   job_name: one.jobName,
   axes: axesOf(one.axes),
   executions_count: one.executions,
-  median_seconds: one.median,
-  p95_seconds: one.p95,
-  total_seconds: one.total,
-  total_share: all === 0 ? 0 : one.total / all,
+  median_seconds: one.medianUs / US,
+  p95_seconds: one.p95Us / US,
+  total_seconds: one.totalUs / US,
+  total_share: allUs === 0 ? 0 : one.totalUs / allUs,
   growth: one.growth && {
     since: formatMoment(one.growth.day * DAY_MS),
-    before_seconds: one.growth.before,
-    after_seconds: one.growth.after,
+    before_seconds: one.growth.beforeUs / US,
+    after_seconds: one.growth.afterUs / US,
     last_commit_before: one.growth.lastCommitBefore || null,
     first_commit_after: one.growth.firstCommitAfter || null,
   },

@@ -26,6 +26,8 @@ const ROWS_MAX = 1_000;
 const ASKED_OF_RUN = 100;
 const SAMPLE_OF_RUN = 50;
 const MESSAGE_LENGTH = 200;
+/** Tests of others whose health is looked up to tell how usual failures are at the time. */
+const AROUND_TESTS_MAX = 300;
 /** Runs of one commit around which others are looked for. */
 const TIMES_MAX = 100;
 
@@ -76,9 +78,15 @@ export interface FailingElsewhere {
   elsewhere: Elsewhere;
   /** By test that was asked about: on how many other pull requests it failed. Null if it cannot be read now. */
   pullRequests: ReadonlyMap<string, number> | null;
+  /** Other changes that ran within the hour, and on how many of them tests failed that were healthy on the default branch. */
+  around: { changes: number; failing: number };
 }
 
-export const NOTHING_FAILING: FailingElsewhere = { elsewhere: NOTHING_ELSEWHERE, pullRequests: null };
+export const NOTHING_FAILING: FailingElsewhere = {
+  elsewhere: NOTHING_ELSEWHERE,
+  pullRequests: null,
+  around: { changes: 0, failing: 0 },
+};
 
 interface Asked {
   commit: string;
@@ -123,9 +131,10 @@ export async function readFailingElsewhere(
   const ofOthers = new Set(others.flatMap(({ executions }) => executions));
   const isOfOthers = ({ executions }: Row): boolean => executions.some((execution) => ofOthers.has(execution));
   const groups = group.filter(isOfOthers);
-  const messages = message.filter((row) => isOfOthers(row) && ownMessages.has(messageOf(row)));
+  const near = message.filter(isOfOthers);
+  const messages = near.filter((row) => ownMessages.has(messageOf(row)));
   const pullRequests = pullRequestsOf(testIds, others, own);
-  if (groups.length === 0 && messages.length === 0) return { elsewhere: NOTHING_ELSEWHERE, pullRequests };
+  if (others.length === 0) return { ...NOTHING_FAILING, pullRequests };
   const isPull = own.some(({ pullRequest }) => pullRequest > 0);
   const seen = others.flatMap((row) => {
     const run = runOf(row);
@@ -138,7 +147,12 @@ export async function readFailingElsewhere(
     seen.length === 0 || numbers.length === 0
       ? new Map<number, number>()
       : onPostgres(() => authorsOf(db, id, numbers)),
-    areHealthy([...new Set(messages.map((row) => row.id))]),
+    areHealthy([
+      ...new Set([
+        ...messages.map((row) => row.id),
+        ...[...new Set(near.map((row) => row.id))].slice(0, AROUND_TESTS_MAX),
+      ]),
+    ]),
   ]);
   const changeOf = changesAmong(compared, authors, defaultBranch);
   const ownChanges = new Set(own.map(changeOf));
@@ -157,9 +171,10 @@ export async function readFailingElsewhere(
     messages.filter((row) => healthy.has(row.id) && runsOf([row]).some((one) => one.is_near)),
     messageOf,
   );
+  const changes = windowOf(witnesses);
   return {
     elsewhere: {
-      changes: windowOf(witnesses),
+      changes,
       groups: new Map([...byGroup].map(([group, some]) => [group, windowOf(runsOf(some))])),
       messages: new Map(
         [...byMessage].map(([message, some]) => [
@@ -169,6 +184,11 @@ export async function readFailingElsewhere(
       ),
     },
     pullRequests,
+    // With too many runs to read, those without failures are missing: then nothing is said.
+    around:
+      others.length < ROWS_MAX
+        ? { changes: changes.near.size, failing: windowOf(runsOf(near.filter((row) => healthy.has(row.id)))).near.size }
+        : NOTHING_FAILING.around,
   };
 }
 

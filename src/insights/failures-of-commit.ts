@@ -77,6 +77,7 @@ export async function readCommitFailures(
   );
   const found: Found = {
     ...knownTests,
+    commit,
     runs: new Map(runs.map((run) => [runKey(run), run])),
     results,
     groups: await deps.evidence.groupsOf(repository, asked),

@@ -1,6 +1,7 @@
 /** Judges the failed tests of a commit from what was read. Pure. */
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
 import { type Attachment, attachmentsOf } from '../domain/attachments.ts';
+import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { type Episode, episodeAt, worstEpisode } from '../domain/health-at.ts';
@@ -13,6 +14,7 @@ import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { StoredStep } from '../postgres/health-steps.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
+import { ClaimEvidences } from './claim-evidence.ts';
 import { type FailingElsewhere, messageOf } from './failing-elsewhere.ts';
 import { groupKey } from './failure-evidence.ts';
 
@@ -42,6 +44,8 @@ export interface LegFailure {
   /** The group of `shown` on the default branch. */
   known: FailureGroupRecord | undefined;
   quarantine: Quarantine | undefined;
+  /** For the claim that the change caused it. */
+  claim: ClaimEvidence;
 }
 
 /** Tests as the default branch knows them. */
@@ -52,6 +56,7 @@ interface KnownTests {
 }
 
 export interface Found extends KnownTests {
+  commit: string;
   /** By {@link runKey}; without those that a filter leaves out. */
   runs: ReadonlyMap<string, CommitRun>;
   /** In any run of the commit, of the tests that failed in these. */
@@ -67,23 +72,26 @@ export interface Found extends KnownTests {
 const WHOLE_RUN: Trouble = { sign: 'run', changes: 0, isOnDefaultBranch: false };
 
 /** A verdict for each test and leg in which it failed. */
-export function judgeFailures(found: Found, { elsewhere, pullRequests }: FailingElsewhere): LegFailure[] {
-  const byRun = Map.groupBy(found.results, runKey);
+export function judgeFailures(found: Found, failing: FailingElsewhere): LegFailure[] {
+  const byRun = new Map(
+    [...Map.groupBy(found.results, runKey)].map(([key, results]) => [key, failedHealthy(results, found)]),
+  );
   const byLeg = Map.groupBy(found.results, legOf);
   const troubles = new Map(
     [...found.runs].map(([key, run]) => {
       if (run.on_default) return [key, found.troubled.has(key) ? WHOLE_RUN : undefined];
-      const results = byRun.get(key) ?? [];
-      const [first] = results;
-      return [key, first && troublesOffDefault(run, results, byLeg.get(legOf(first)) ?? [], elsewhere, found)];
+      const failed = byRun.get(key) ?? [];
+      const [first] = failed;
+      return [key, first && troublesOffDefault(run, failed, byLeg.get(legOf(first)) ?? [], failing.elsewhere)];
     }),
   );
   const troubleOf = (result: CommitResult): Trouble | undefined => {
     const trouble = troubles.get(runKey(result));
     return trouble instanceof Map ? trouble.get(result.test_id) : trouble;
   };
+  const claims = new ClaimEvidences(found, failing, byRun);
   return [...Map.groupBy(found.results, (row) => JSON.stringify([row.test_id, legOf(row)])).values()].flatMap(
-    (results) => judged(results, found, troubleOf, pullRequests) ?? [],
+    (results) => judged(results, found, { troubleOf, pullRequests: failing.pullRequests, claims }) ?? [],
   );
 }
 
@@ -94,8 +102,15 @@ const legOf = ({ pipeline_name, job_name, axes }: CommitResult): string =>
 function judged(
   results: readonly CommitResult[],
   found: Found,
-  troubleOf: (result: CommitResult) => Trouble | undefined,
-  pullRequests: FailingElsewhere['pullRequests'],
+  {
+    troubleOf,
+    pullRequests,
+    claims,
+  }: {
+    troubleOf: (result: CommitResult) => Trouble | undefined;
+    pullRequests: FailingElsewhere['pullRequests'];
+    claims: ClaimEvidences;
+  },
 ): LegFailure | undefined {
   const { runs, tests, groups, quarantines } = found;
   const listed = results.filter((result) => runs.has(runKey(result)));
@@ -139,7 +154,16 @@ function judged(
     groups: seen,
     health: episode?.health ?? null,
   });
+  const trouble = troubles.every((one) => one !== undefined) ? (troubles[0] ?? null) : null;
+  const passes = listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0);
+  const failingPullRequests = pullRequests?.get(testId) ?? null;
+  const isNew = seen.length === 0 || seen.some(isNewGroup);
   return {
+    claim: claims.of(found.commit, run, {
+      ...{ testId, pipelineName, jobName, axes, failedAt },
+      ...{ health: episode?.health ?? null, isNewGroup: isNew, failures: failed.length, passes },
+      ...{ trouble: verdict === 'infrastructure' ? trouble : null, otherPullRequests: failingPullRequests },
+    }),
     verdict,
     testId,
     testName,
@@ -151,10 +175,10 @@ function judged(
     shown: shown?.failure,
     attachments: shownResult.failures.flatMap(({ attachments = '' }) => attachmentsOf(attachments)),
     failures: failed.length,
-    passes: listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0),
+    passes,
     episode,
     trouble: (verdict === 'infrastructure' && troubles[0]) || null,
-    failingPullRequests: pullRequests?.get(testId) ?? null,
+    failingPullRequests,
     known: shown?.known,
     quarantine,
   };
@@ -188,18 +212,20 @@ function worstOf(legs: KnownTest['legs'], moment: number, steps: readonly Stored
   return worstEpisode(legs.map((leg) => episodeAt(byLeg.get(legKey(leg)) ?? [], moment, leg.health)));
 }
 
-/** A run off the default branch is not judged, so this goes by what the failing tests were on the default branch. */
-function troublesOffDefault(
-  run: CommitRun,
-  results: readonly CommitResult[],
-  ofLeg: readonly CommitResult[],
-  elsewhere: Elsewhere,
-  found: KnownTests,
-): Map<string, Trouble> | Trouble {
-  const failed = results.filter(({ test_id: testId, is_failed, finished_ms, ...at }) => {
+/** The failures of a run of tests that were healthy on the default branch. */
+const failedHealthy = (results: readonly CommitResult[], found: KnownTests): CommitResult[] =>
+  results.filter(({ test_id: testId, is_failed, finished_ms, ...at }) => {
     const leg = { pipelineName: at.pipeline_name, jobName: at.job_name, axes: at.axes };
     return is_failed && episodeWhen(finished_ms, testId, leg, found)?.health === 'healthy';
   });
+
+/** A run off the default branch is not judged, so this goes by what the failing tests were on the default branch. */
+function troublesOffDefault(
+  run: CommitRun,
+  failed: readonly CommitResult[],
+  ofLeg: readonly CommitResult[],
+  elsewhere: Elsewhere,
+): Map<string, Trouble> | Trouble {
   const byTest = Map.groupBy(failed, ({ test_id }) => test_id);
   if (isTroubledOffDefault({ passed: run.passed, failedHealthy: failed.length, healthyTests: byTest.size }))
     return WHOLE_RUN;

@@ -101,7 +101,18 @@ export const mountPullRequest = (app: AnyElysia, http: Http, deps: common.Insigh
     },
   });
 
-const unknownPullRequest = (number: number) =>
+export const unknownPullRequest = (number: number) =>
   notFound(
     `Nothing has arrived of pull request ${number}: no run, and no webhook of the host. Check the number, and that CI sends its reports.`,
   );
+
+/** The newest commit of a pull request on which something ran; undefined if nothing did. */
+export async function newestCommitOf(
+  { clickhouse }: Pick<common.InsightsDeps, 'clickhouse'>,
+  { id, owner }: { id: string; owner: string },
+  number: number,
+): Promise<string | undefined> {
+  const asked = { repository_id: id, pull_request: number, rows: 1 };
+  const [newest] = await clickhouse.select(pullCommits, asked, { owner });
+  return newest?.commit_sha;
+}

@@ -8,13 +8,13 @@ import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
 import { mountCauses } from './causes.ts';
 import { RedRunCauses } from './causes-of-red-runs.ts';
+import { mountClaims } from './claims.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
 import { Commits } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
 import { mountCost } from './cost.ts';
 import { mountDetails } from './details.ts';
-import { DurationLists } from './duration-lists.ts';
 import { mountDurations } from './durations.ts';
 import { mountExecutions } from './executions.ts';
 import { mountExplanation } from './explanation.ts';
@@ -23,6 +23,8 @@ import { FailureEvidence } from './failure-evidence.ts';
 import { mountFailure, mountFailures } from './failures.ts';
 import { mountFlakyDetectionContext } from './flaky-detection-context.ts';
 import { mountHealthTransitions } from './health-transitions.ts';
+import { mountHistory } from './history.ts';
+import { mountHost } from './host.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
@@ -35,6 +37,7 @@ import { RedRunLedgers } from './red-run-ledger.ts';
 import { mountRedRuns } from './red-runs.ts';
 import { mountRedRunsByDay } from './red-runs-by-day.ts';
 import { mountRepositories } from './repositories.ts';
+import { mountRepositoryChanges } from './repository-changes.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRepositoryTransitions } from './repository-transitions.ts';
 import { mountRun } from './run.ts';
@@ -45,10 +48,12 @@ import { mountSegments } from './segments.ts';
 import { mountSetup } from './setup.ts';
 import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
+import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
 
 const MOUNTED = [
   mountRepositories,
+  mountRepositoryChanges,
   mountSearch,
   mountOwners,
   mountCodeowners,
@@ -61,10 +66,12 @@ const MOUNTED = [
   mountExecutions,
   mountAxes,
   mountCommitFailures,
+  mountClaims,
   mountCauses,
   mountCause,
   mountHealthTransitions,
   mountRepositoryTransitions,
+  mountUnhealthyByDay,
   mountRedRuns,
   mountRuns,
   mountRun,
@@ -78,6 +85,8 @@ const MOUNTED = [
   mountFlakyDetectionContext,
   mountSplit,
   mountSetup,
+  mountHost,
+  mountHistory,
 ];
 
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };
@@ -88,7 +97,6 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
-    durationLists: new DurationLists(stores),
     redRunLedgers: new RedRunLedgers(stores),
     redRunCauses: new RedRunCauses(stores),
     runLists: new RunLists(stores.clickhouse),

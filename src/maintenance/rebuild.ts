@@ -122,6 +122,7 @@ async function refreshAll(
         { repositoryId: id, kind: 'quarantines', blockId },
         { repositoryId: id, kind: 'totals', blockId },
         { repositoryId: id, kind: 'causes', blockId },
+        { repositoryId: id, kind: 'durations', blockId },
       ]);
     });
     await refresh.refresh(id);

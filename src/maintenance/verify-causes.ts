@@ -4,7 +4,7 @@ import { deriveCauses } from '../evaluation/derive-causes.ts';
 import type { Pending } from '../evaluation/pending.ts';
 import { readCauseDays, readCauseGroups, readCauseNodes, type StoredCauses } from '../postgres/causes.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { repositories } from '../postgres/schema.ts';
+import { everyRepositoryId } from '../postgres/repositories.ts';
 
 interface VerifyCausesDeps {
   clickhouse: ClickHouse;
@@ -17,15 +17,12 @@ export async function causeDifferences(
   { stale, repositories: waiting }: Pick<Pending, 'stale' | 'repositories'>,
   repositoryId?: string,
 ): Promise<string[]> {
-  const ids = repositoryId === undefined ? await everyId(deps.db) : [repositoryId];
+  const ids = repositoryId === undefined ? await everyRepositoryId(deps.db) : [repositoryId];
   const differences: string[] = [];
   for (const id of ids)
     if (!stale.get(id)?.has('causes') && !waiting.has(id)) differences.push(...(await differencesIn(deps, id)));
   return differences;
 }
-
-const everyId = async (db: Database): Promise<string[]> =>
-  (await onPostgres(() => db.select({ id: repositories.id }).from(repositories))).map(({ id }) => id).sort();
 
 async function differencesIn({ clickhouse, db }: VerifyCausesDeps, repositoryId: string): Promise<string[]> {
   const derived = await onPostgres(() => deriveCauses({ tx: db, clickhouse, repositoryId }));

@@ -1,12 +1,11 @@
 /** Compares the totals of repositories with a count of their tests, and with when their newest execution finished. */
-import { asc } from 'drizzle-orm';
 import { formatMoment } from '../domain/moment.ts';
 import type { DayTotals } from '../domain/repository-stats.ts';
 import type { StaleKind } from '../domain/stale.ts';
 import { readWhole } from '../postgres/abandonable.ts';
-import { type Database, onPostgres } from '../postgres/client.ts';
+import type { Database } from '../postgres/client.ts';
+import { everyRepositoryId } from '../postgres/repositories.ts';
 import { countRepository, readCounts, readDaysSince } from '../postgres/repository-totals.ts';
-import { repositories } from '../postgres/schema.ts';
 
 interface Compared {
   /** The first day that is compared; days since the epoch. */
@@ -19,16 +18,11 @@ interface Compared {
 
 /** A sentence for each number that differs, of all repositories or of one. */
 export async function totalsDifferences(db: Database, compared: Compared, repositoryId?: string): Promise<string[]> {
-  const ids = repositoryId === undefined ? await everyId(db) : [repositoryId];
+  const ids = repositoryId === undefined ? await everyRepositoryId(db) : [repositoryId];
   const differences: string[] = [];
   for (const id of ids)
     if (!compared.stale.get(id)?.has('totals')) differences.push(...(await differencesIn(db, id, compared)));
   return differences;
-}
-
-async function everyId(db: Database): Promise<string[]> {
-  const listed = db.select({ id: repositories.id }).from(repositories).orderBy(asc(repositories.id));
-  return (await onPostgres(() => listed)).map(({ id }) => id);
 }
 
 /** In one snapshot: what is stored meanwhile changes nothing. */

@@ -22,6 +22,7 @@ import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
 import { causeDifferences } from './verify-causes.ts';
 import { commitDifferences } from './verify-commits.ts';
+import { durationDifferences } from './verify-durations.ts';
 import { compareLedger, type LedgerComparison, type LedgerDeps } from './verify-ledger.ts';
 import { totalsDifferences } from './verify-totals.ts';
 
@@ -161,6 +162,10 @@ export async function lookAt(
   differences.set(
     'causes: as the rule joins the failures',
     isRegroupingDone ? await causeDifferences({ clickhouse, db: postgres.db }, pending, repositoryId) : [],
+  );
+  differences.set(
+    'durations: as the executions of four weeks give',
+    await durationDifferences({ clickhouse, db: postgres.db }, pending, repositoryId),
   );
   return {
     differences,

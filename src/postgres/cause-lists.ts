@@ -3,18 +3,14 @@ import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Health } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
+import type { Days } from '../domain/window.ts';
+import { hitsTestOf } from './cause-owners.ts';
 import type { Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { causeDays, causeNodes, suspects, tests } from './schema.ts';
 
 export const CAUSE_SORTS = ['newest', 'failures', 'tests'] as const;
 type CauseSort = (typeof CAUSE_SORTS)[number];
-
-/** UTC days since the epoch, both inclusive. */
-export interface Days {
-  from: number;
-  to: number;
-}
 
 export interface CauseSelection {
   days: Days;
@@ -23,6 +19,8 @@ export interface CauseSelection {
   phrases: readonly string[];
   /** Only causes with a test in one of these; empty: all. */
   healths: readonly Health[];
+  /** Only causes that are assigned to one of these owners, or hit a test of theirs; null: all. An empty name: tests without one. */
+  owners: { names: readonly string[]; assigned: readonly string[] } | null;
   /** Only these causes; null: all. */
   among: readonly string[] | null;
 }
@@ -61,18 +59,24 @@ function matchedOf(repositoryId: string, selection: CauseSelection): SQL {
         where n.repository_id = ${repositoryId} and n.failures > 0 and ${wordsOf(sql`n`)} @@ (${query}))`;
 }
 
-/** Conditions on the cause of a row. */
+/** Conditions on the cause of a row, which is `n` of the statement: no other table of theirs may have that name. */
 function conditionsOf(repositoryId: string, selection: CauseSelection, causeId: SQL): SQL {
-  const { healths, among, days } = selection;
+  const { healths, owners, among, days } = selection;
   return sql.join(
     [
       sql`true`,
       ...(among === null ? [] : [sql`${causeId} = any(${plainColumn(among)}::uuid[])`]),
+      ...(owners === null
+        ? []
+        : [
+            sql`(${causeId} = any(${plainColumn(owners.assigned)}::uuid[])
+              or ${hitsTestOf(repositoryId, causeId, owners.names, days)})`,
+          ]),
       ...(healths.length === 0
         ? []
         : [
-            sql`exists (select from ${causeNodes} as n join ${causeDays} as d using (repository_id, node_id)
-              where n.repository_id = ${repositoryId} and n.cause_id = ${causeId}
+            sql`exists (select from ${causeNodes} as hit join ${causeDays} as d using (repository_id, node_id)
+              where hit.repository_id = ${repositoryId} and hit.cause_id = ${causeId}
                 and d.day between ${days.from} and ${days.to}
                 and coalesce((select max(case health when 'broken' then 2 when 'flaky' then 1 else 0 end) from ${suspects} as s
                   where s.repository_id = ${repositoryId} and s.test_id = d.test_id), 0) = any(${plainColumn(

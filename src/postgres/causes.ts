@@ -2,6 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { KnownNode } from '../domain/causes.ts';
+import { forgetCauseTerms } from './cause-terms.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { CAUSES_LOCK } from './locks.ts';
@@ -119,10 +120,11 @@ async function replaceNodes(tx: Executor, repositoryId: string, derived: readonl
     (node) =>
       `${node.causeId} ${node.firstAt} ${node.firstTest} ${node.lastAt} ${node.lastTest} ${node.lastFailure} ${node.failures}`,
   );
+  const goneIds = gone.map(({ id }) => id);
   if (gone.length > 0)
     await tx.execute(sql`
-      delete from ${causeNodes} where repository_id = ${repositoryId}
-        and node_id = any(${plainColumn(gone.map(({ id }) => id))}::uuid[])`);
+      delete from ${causeNodes} where repository_id = ${repositoryId} and node_id = any(${plainColumn(goneIds)}::uuid[])`);
+  await forgetCauseTerms(tx, repositoryId, goneIds);
   if (nodes.length === 0) return;
   const ids = (pick: (node: StoredNode) => string) => sql`${plainColumn(nodes.map(pick))}::uuid[]`;
   const numbers = (pick: (node: StoredNode) => number) => sql`${plainColumn(nodes.map(pick))}::bigint[]`;

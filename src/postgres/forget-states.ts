@@ -7,6 +7,7 @@ import {
   causeGroups,
   causeNodes,
   clues,
+  durationTotals,
   failureGroups,
   flakyExecutions,
   healthChanges,
@@ -14,6 +15,7 @@ import {
   judgedRuns,
   ownedTests,
   suspects,
+  testDurations,
   testListings,
   testOwners,
 } from './schema.ts';
@@ -24,7 +26,7 @@ export async function forgetStates(tx: Executor, repositoryId: string, retainedS
   for (const table of [
     ...[testListings, identities, suspects, baselines, flakyExecutions],
     ...[failureGroups, healthChanges, judgedRuns, clues, ownedTests, testOwners],
-    ...[causeNodes, causeGroups, causeDays],
+    ...[causeNodes, causeGroups, causeDays, testDurations, durationTotals],
   ])
     await tx.delete(table).where(eq(table.repositoryId, repositoryId));
   await forgetFirstFailures(tx, repositoryId, retainedSince);

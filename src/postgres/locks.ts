@@ -27,3 +27,5 @@ export const QUARANTINES_LOCK = 0x71756172;
 export const SESSIONS_LOCK = 0x73657373;
 /** "caus", with the hash of a repository's id: one process at a time derives its causes. */
 export const CAUSES_LOCK = 0x63617573;
+/** "dura", with the hash of a repository's id: one process at a time derives its durations. */
+export const DURATIONS_LOCK = 0x64757261;

@@ -6,11 +6,12 @@
  * analyzes a table once a tenth of it has changed, which may take days. So the transaction that counts the tests of a
  * repository also analyzes the tables, and no search meets a large repository that the planner does not know.
  */
-import { sql } from 'drizzle-orm';
+import { getTableName, sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import type { Executor, Transactor } from './client.ts';
 import { plainColumn } from './columns.ts';
-import { causeDays, causeGroups, causeNodes, identities, repositoryCounts, testListings, tests } from './schema.ts';
+import { identities, repositoryCounts, testListings, tests } from './schema.ts';
 
 /** Smaller repositories are quick to read, whatever the plan. */
 const TESTS_MIN = 1_000;
@@ -29,8 +30,8 @@ const planRow = z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: z.object({ 'P
 export class PlannerStatistics {
   /** By repository id: how many tests it had when it was last compared, in this process. */
   readonly #compared = new Map<string, number>();
-  /** By repository id: rows of its causes when they were last analyzed. */
-  readonly #causes = new Map<string, number>();
+  /** By repository id and tables: rows of the repository when they were last analyzed. */
+  readonly #derived = new Map<string, number>();
 
   /** Analyzes tables whose statistics are far off for any of these repositories. That takes about half a second for each. */
   async keepUp(tx: Transactor, repositoryIds: readonly string[]): Promise<void> {
@@ -49,17 +50,23 @@ export class PlannerStatistics {
   }
 
   /**
-   * The same for the causes of a repository: analyzes their tables once it has twice as many rows as when this process last
-   * did so.
+   * The same for what a refresh derives of a repository: analyzes the tables once it has twice as many rows as when this
+   * process last did so.
    *
-   * @param rows that are stored of it
+   * @param tables that the refresh fills, in one order
+   * @param rows that are stored of the repository
    */
-  async keepUpCauses(tx: Transactor, repositoryId: string, rows: number): Promise<void> {
-    if (rows < TESTS_MIN || rows < 2 * (this.#causes.get(repositoryId) ?? 0)) return;
-    this.#causes.set(repositoryId, rows);
+  async keepUpDerived(
+    tx: Transactor,
+    repositoryId: string,
+    { tables, rows }: { tables: readonly PgTable[]; rows: number },
+  ): Promise<void> {
+    const key = `${repositoryId} ${tables.map(getTableName).join()}`;
+    if (rows < TESTS_MIN || rows < 2 * (this.#derived.get(key) ?? 0)) return;
+    this.#derived.set(key, rows);
     await tx
       .transaction(async (inner) => {
-        for (const table of [causeNodes, causeGroups, causeDays]) await inner.execute(sql`analyze ${table}`);
+        for (const table of tables) await inner.execute(sql`analyze ${table}`);
       })
       .catch(() => {});
   }

@@ -11,6 +11,7 @@ import type { Clock } from '../clock.ts';
 import { type AuditActor, byService, changeOf } from '../domain/audit.ts';
 import { type DefaultBranchSource, unmovedSources } from '../domain/default-branch.ts';
 import { newEvent } from '../domain/events.ts';
+import { type HostPage, type HostSource, overrulesHost } from '../domain/hosts/hosts.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
 import { QUARANTINE_WARNING_DAYS_DEFAULT } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
@@ -36,6 +37,9 @@ type SettingsColumns = Pick<
   | 'testOwners'
   | 'ciMinutePrice'
   | 'waitingHourPrice'
+  | 'hostKind'
+  | 'hostUrl'
+  | 'hostSource'
 >;
 export type RepositorySettings = Partial<SettingsColumns>;
 
@@ -50,7 +54,12 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   test_owners: repository.testOwners,
   ci_minute_price: repository.ciMinutePrice,
   waiting_hour_price: repository.waitingHourPrice,
+  host_page: repository.hostSource === 'setting' ? hostPageOf(repository) : null,
 });
+
+/** Where a repository is shown to people; null: no one has said so. */
+export const hostPageOf = ({ hostKind, hostUrl }: Pick<Repository, 'hostKind' | 'hostUrl'>): HostPage | null =>
+  hostKind !== null && hostUrl !== null ? { kind: hostKind, url: hostUrl } : null;
 
 /** The settings of a repository that was never written to. */
 export const DEFAULT_SETTINGS: Settings = {
@@ -63,6 +72,7 @@ export const DEFAULT_SETTINGS: Settings = {
   test_owners: [],
   ci_minute_price: null,
   waiting_hour_price: null,
+  host_page: null,
 };
 
 /** A change under the names of the API. */
@@ -76,6 +86,13 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.test_owners !== undefined && { testOwners: change.test_owners }),
   ...(change.ci_minute_price !== undefined && { ciMinutePrice: change.ci_minute_price }),
   ...(change.waiting_hour_price !== undefined && { waitingHourPrice: change.waiting_hour_price }),
+  ...(change.host_page !== undefined && hostColumns(change.host_page, 'setting')),
+});
+
+const hostColumns = (page: HostPage | null, source: HostSource) => ({
+  hostKind: page?.kind ?? null,
+  hostUrl: page?.url ?? null,
+  hostSource: page && source,
 });
 
 export interface RepositoryPath extends RepositoryName {
@@ -185,7 +202,13 @@ export class RepositoryStore {
     const [before] = await tx.select().from(repositories).where(isThis).for('update');
     if (!before) return undefined;
     const { owner, name } = to;
-    const [after] = await tx.update(repositories).set({ owner, name }).where(isThis).returning();
+    // Its page has moved with it: the next that says where it is knows.
+    const unknown = before.hostSource === 'setting' ? {} : hostColumns(null, 'upload');
+    const [after] = await tx
+      .update(repositories)
+      .set({ owner, name, ...unknown })
+      .where(isThis)
+      .returning();
     if (!after) return undefined;
     const now = this.clock.now();
     const change = { before: pathOf(before), after: pathOf(after) };
@@ -234,6 +257,18 @@ export class RepositoryStore {
       (before) => before.defaultBranch !== null,
     );
     return changed ?? (await this.#load(repository.owner, repository.name)) ?? repository;
+  }
+
+  /** Records where a repository is shown to people, unless that is known from a stronger source. No event tells it. */
+  async learnHost(repository: Repository, page: HostPage, source: HostSource): Promise<void> {
+    const isKnown = repository.hostSource === source && repository.hostUrl === page.url;
+    if (isKnown || !overrulesHost(source, repository.hostSource)) return;
+    await this.#change(
+      repository,
+      (before) => (overrulesHost(source, before.hostSource) ? hostColumns(page, source) : undefined),
+      doerOf(byService(`host by ${source}`)),
+      () => false,
+    );
   }
 
   /**
@@ -287,3 +322,9 @@ export class RepositoryStore {
 }
 
 const cacheKey = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();
+
+/** The ids of all repositories, in order. */
+export async function everyRepositoryId(db: Executor): Promise<string[]> {
+  const listed = db.select({ id: repositories.id }).from(repositories).orderBy(asc(repositories.id));
+  return (await onPostgres(() => listed)).map(({ id }) => id);
+}

@@ -6,6 +6,7 @@ export * from './schema/access.ts';
 export * from './schema/audit.ts';
 export * from './schema/causes.ts';
 export { nextValueOf, schema } from './schema/columns.ts';
+export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';
 export * from './schema/events.ts';
 export * from './schema/ledger.ts';

@@ -85,6 +85,10 @@ export const prEventsSchema = z.object({
     .nullable()
     .default(null)
     .describe("The repository's default branch, as the host knows it"),
+  page_url: text(NAME_LENGTH_MAX)
+    .nullable()
+    .default(null)
+    .describe('The address of the repository on GitHub or GitHub Enterprise, if that is its host'),
   renamed_from: z
     .object({ owner: ownerSchema, name: repositoryNameSchema })
     .nullable()

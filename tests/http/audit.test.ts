@@ -68,6 +68,19 @@ async function signIn(app: TestApp, key: string): Promise<string> {
   return response.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
+const CAUSE = '6b1f2a52-4dd6-5a3e-9a75-0b2f1d9d3c14';
+/** The id of a stored cause of the repository. */
+async function causeOf(): Promise<string> {
+  const { id } = await service.stores.repositories.record({ host: 'github.com', owner, name });
+  await service.stores.postgres.pool.query(
+    `insert into ci_insights.cause_nodes (repository_id, node_id, cause_id, signature_id, exception_type, message, is_generic,
+       first_ms, first_test, last_ms, last_test, last_failure, failures, was_cause)
+     values ($1, $2, $2, $2, 'E', 'refused', false, 1, $2, 1, $2, $2, 1, true) on conflict do nothing`,
+    [id, CAUSE],
+  );
+  return CAUSE;
+}
+
 /** A request to each operation that changes something, and the action that the trail has of it. */
 const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
   'POST /v1/session': { action: 'session.begin', act: () => signIn(service, me.key) },
@@ -134,6 +147,10 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
       return send(`${REPOSITORY}/quarantines/${id}/restore`, { method: 'POST' });
     },
   },
+  'PATCH /v1/ci/:owner/repositories/:repository/causes/:cause_id': {
+    action: 'cause.update',
+    act: async () => send(`${REPOSITORY}/causes/${await causeOf()}`, json('PATCH', { owner: 'team-a' })),
+  },
   'POST /v1/ci/:owner/repositories/:repository/backtests': {
     action: 'backtest.request',
     act: () =>
@@ -166,6 +183,7 @@ const SILENT: Record<string, string> = {
   ...Object.fromEntries(FORMATS.map(({ name }) => [`POST /v1/ci/:owner/repositories/:repository/${name}`, UPLOAD])),
   'PUT /v1/ci/:owner/repositories/:repository/codeowners':
     'it is a file of the default branch, whose history the host has',
+  'POST /mcp': 'what its tools ask leaves the entries: tests/http/mcp.test.ts',
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',

@@ -115,6 +115,15 @@ describe('the list', () => {
     const healthy = await list('?health=healthy');
     const unhealthy = await list('?health=flaky&health=broken');
     expect(new Set([...typesOf(healthy), ...typesOf(unhealthy)])).toEqual(new Set(typesOf(await list())));
+    for (const [causes, healths] of [
+      [healthy, ['healthy']],
+      [unhealthy, ['flaky', 'broken']],
+    ] as const)
+      for (const { cause_id: id } of causes)
+        expect((await one(id)).tests.some(({ health_status: health }) => healths.some((one) => one === health))).toBe(
+          true,
+        );
+    expect(unhealthy.length).toBeLessThan((await list()).length);
   });
 
   test('keeps the causes with which something failed on a branch', async () => {

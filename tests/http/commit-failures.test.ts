@@ -219,6 +219,7 @@ describe('a failure', () => {
       pipeline_name: 'CI',
       job_name: 'unit',
       owners: [],
+      claim: expect.objectContaining({ verdict: 'unknown', for: expect.any(Array), against: expect.any(Array) }),
       branch: 'feature/rounding',
       pull_request: 7,
       run_id: expect.any(String),

@@ -30,6 +30,7 @@ const DEFAULTS = {
   test_owners: [],
   ci_minute_price: null,
   waiting_hour_price: null,
+  host_page: null,
 };
 
 describe('the settings of a repository', () => {

@@ -129,6 +129,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/quarantines`]: 'read',
   [`POST ${REPOSITORY}/quarantines`]: 'quarantine',
   [`GET ${REPOSITORY}/quarantines/:quarantine_id`]: 'read',
+  [`PATCH ${REPOSITORY}/causes/:cause_id`]: 'quarantine',
   [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`POST ${REPOSITORY}/backtests`]: 'quarantine',

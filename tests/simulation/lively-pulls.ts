@@ -124,6 +124,7 @@ export const pullRequestsOf = ({ owner, name }: LivelyRepository, pulls: readonl
   v: 1,
   repository: { host: 'github.com', owner, name },
   default_branch: 'main',
+  page_url: `https://github.example.com/${owner}/${name}`,
   renamed_from: null,
   pull_requests: pulls.map(({ number, author, title, branch, commits, merged }) => {
     const head = commits.at(-1);

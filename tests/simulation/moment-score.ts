@@ -23,7 +23,7 @@ export type Asked = (typeof ASKED)[number];
 const RUN_SAMPLE = 3;
 
 /** The default branch as the service knows it at the end: health of each test, when it changed, and its failure groups. */
-interface Main {
+export interface Main {
   steps: Map<number, HealthStep[]>;
   rules: ServiceRules;
   /** When each message first appeared, by test. */
@@ -74,10 +74,10 @@ export function scoreMoments({ runs, knowsAuthors }: MomentWorld, asked: Asked):
   return counts;
 }
 
-const healthOf = ({ steps, rules }: Main, test: number, moment: number): Health =>
+export const healthOf = ({ steps, rules }: Main, test: number, moment: number): Health =>
   episodeAt(steps.get(test) ?? [], moment, rules.health(test)).health;
 
-function knowMain(runs: readonly MomentRun[]): Main {
+export function knowMain(runs: readonly MomentRun[]): Main {
   const rules = new ServiceRules({ countsPullRequests: false });
   const main: Main = { steps: new Map(), rules, groups: new Map() };
   const failingSince = new Map<number, number>();
@@ -104,13 +104,18 @@ function knowMain(runs: readonly MomentRun[]): Main {
   return main;
 }
 
-const changeOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => {
+export const changeOf = ({ pullRequest }: MomentRun, knowsAuthors: boolean): string => {
   if (!pullRequest) return DEFAULT_BRANCH_CHANGE;
   const { number, author, root, namesBase } = pullRequest;
   return knowsAuthors ? `author ${author}` : `pull request ${namesBase ? root : number}`;
 };
 
-function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, knowsAuthors: boolean): Elsewhere {
+export function elsewhereOf(
+  asked: MomentRun,
+  runs: readonly MomentRun[],
+  main: Main,
+  knowsAuthors: boolean,
+): Elsewhere {
   const noOne = () => ({ near: new Set<string>(), far: new Set<string>() });
   const groups = new Map<string, ReturnType<typeof noOne>>();
   const messages = new Map<string, { changes: Set<string>; tests: Set<string> }>();
@@ -136,6 +141,10 @@ function elsewhereOf(asked: MomentRun, runs: readonly MomentRun[], main: Main, k
   return { changes, groups, messages };
 }
 
+/** @param healthy failed tests that were healthy on the default branch */
+export const isWholeRun = ({ identities, causes }: MomentRun, healthy: number): boolean =>
+  isTroubledOffDefault({ passed: identities.length - causes.size, failedHealthy: healthy, healthyTests: healthy });
+
 function explainedIn(
   run: MomentRun,
   attempts: readonly MomentRun[],
@@ -143,9 +152,7 @@ function explainedIn(
   elsewhere: Elsewhere,
 ): { has(test: string): boolean } {
   const failed = [...run.troubles].filter(([test]) => healthOf(main, test, run.at) === 'healthy');
-  const passed = run.identities.length - run.causes.size;
-  if (isTroubledOffDefault({ passed, failedHealthy: failed.length, healthyTests: failed.length }))
-    return new Set([...run.causes.keys()].map(String));
+  if (isWholeRun(run, failed.length)) return new Set([...run.causes.keys()].map(String));
   const others = attempts.filter((one) => one !== run);
   return troublesOf(
     failed.map(([test, { message }]) => ({

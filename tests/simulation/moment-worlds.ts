@@ -26,6 +26,8 @@ export interface MomentRun extends Run {
   pullRequest: Pull | null;
   /** By identity, of those that failed. */
   causes: ReadonlyMap<number, Cause>;
+  /** How often what the change breaks fails. */
+  ownRate: number;
 }
 
 export interface MomentWorld {
@@ -33,13 +35,23 @@ export interface MomentWorld {
   runs: MomentRun[];
   /** Whether hosts have told the authors of pull requests. */
   knowsAuthors: boolean;
+  /** How often flaky tests fail. */
+  flaky: ReadonlyMap<number, number>;
+  /** How often a test that trouble hit fails again when it runs half an hour later. */
+  troubleLasts: number;
 }
+
+const TROUBLE_LASTS: Readonly<Record<MomentKind, number>> = {
+  ...{ quiet: 0, 'main breaks': 0, outage: 0.6, runner: 0.25 * 0.3, shard: 0, 'slow day': 0.03 },
+};
 
 export interface MomentOptions {
   kind: MomentKind;
   seed: number;
   /** Whether the default branch runs on that day. */
   runsOnMain: boolean;
+  /** How often what a change breaks is one flaky test; drawn apart, so that all else stays as it is. */
+  flakyVictims?: number;
 }
 
 const START = Date.UTC(2026, 0, 5);
@@ -84,7 +96,7 @@ interface Start {
 }
 type Spoil = (start: { at: number; job: number; commit: string }, tests: readonly number[]) => Iterable<number>;
 
-export function makeMomentWorld({ kind, seed, runsOnMain }: MomentOptions): MomentWorld {
+export function makeMomentWorld({ kind, seed, runsOnMain, flakyVictims = 0 }: MomentOptions): MomentWorld {
   const random = randomFrom(seed);
   const day = START + DAYS_BEFORE * DAY_MS;
   const flaky = new Map(
@@ -98,7 +110,8 @@ export function makeMomentWorld({ kind, seed, runsOnMain }: MomentOptions): Mome
   const from = day + (9 + 5 * random()) * HOUR_MS;
   const spoil = makeTrouble(kind, { from, day }, random);
   const troubleMessage = makeMessages(random);
-  const starts = [...mainStarts(day, runsOnMain || kind === 'main breaks', random), ...pullStarts(day, random)].sort(
+  const pulls = withFlakyVictims(pullStarts(day, random), [...flaky.keys()], { share: flakyVictims, seed });
+  const starts = [...mainStarts(day, runsOnMain || kind === 'main breaks', random), ...pulls].sort(
     (a, b) => a.at - b.at,
   );
   // It comes and goes with merges.
@@ -132,11 +145,16 @@ export function makeMomentWorld({ kind, seed, runsOnMain }: MomentOptions): Mome
           if (random() < (flaky.get(test) ?? 0)) fail(test, 'flaky', test % 3 === 0 ? GENERIC[1] : `race ${test}`);
         runs.push({
           ...{ id: `${commit}-${job}`, attempt, job, commit, isDefaultBranch: pullRequest === null, at },
-          ...{ identities, troubles, causes, pullRequest },
+          ...{ identities, troubles, causes, pullRequest, ownRate: own.rate },
         });
         if (causes.size === 0 || pullRequest === null || random() >= RERUN_SHARE) break;
       }
-  return { runs: runs.sort((a, b) => a.at - b.at), knowsAuthors: random() < 0.5 };
+  return {
+    runs: runs.sort((a, b) => a.at - b.at),
+    knowsAuthors: random() < 0.5,
+    flaky,
+    troubleLasts: TROUBLE_LASTS[kind],
+  };
 }
 
 /** Three runs on each day before; then some an hour, or none. */
@@ -161,6 +179,22 @@ function pullStarts(day: number, random: () => number): Start[] {
     starts.push({ at, pullRequest, own, seesMain: random() < FRESH_BASE_SHARE });
   }
   return starts;
+}
+
+/** Some of the pull requests that break nothing break a flaky test. */
+function withFlakyVictims(
+  starts: readonly Start[],
+  flaky: readonly number[],
+  { share, seed }: { share: number; seed: number },
+): Start[] {
+  const random = randomFrom(seed + 0.5);
+  return starts.map((start) => {
+    const victim = flaky[Math.floor(random() * flaky.length)];
+    if (random() >= share || victim === undefined || start.own !== NOTHING) return start;
+    // Of these, one in five fails in the way in which the test is flaky.
+    const message = random() < 0.2 ? `race ${victim}` : `${breakMessage(victim)} of ${start.pullRequest?.number}`;
+    return { ...start, own: { messages: new Map([[victim, message]]), rate: 1, failsTogether: false } };
+  });
 }
 
 function makeOwn(number: number, random: () => number): Own {

@@ -38,7 +38,14 @@ beforeAll(async () => {
 });
 
 const WINDOW: CauseSelection = {
-  ...{ days: { from: FIRST_DAY + 50, to: FIRST_DAY + 90 }, words: '', phrases: [], healths: [], among: null },
+  ...{
+    days: { from: FIRST_DAY + 50, to: FIRST_DAY + 90 },
+    words: '',
+    phrases: [],
+    healths: [],
+    owners: null,
+    among: null,
+  },
 };
 
 async function planOf(selection: CauseSelection): Promise<string> {

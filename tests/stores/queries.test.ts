@@ -28,7 +28,8 @@ describe('every query of sql/queries', () => {
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
       [/insights\/(?:runs|run_lists|usual_tests|lanes|lane_runs|pulls|setup)$/, 'day'],
       // All tests of the default branch.
-      [/mean_duration|backtest\/suspects/, 'on_default'],
+      [/mean_duration|backtest\/suspects|durations_of_legs/, 'on_default'],
+      [/newest_day/, 'repository_id'],
     ];
     const key = keys.find(([pattern]) => pattern.test(name))?.[1] ?? 'test_id';
     if (text.includes('ReadFromMergeTree')) expect(text).toContain(key);

@@ -15,6 +15,8 @@ import type { TestDetails } from '../../src/insights/details.ts';
 import type { DurationPage } from '../../src/insights/durations.ts';
 import type { TestExecutions } from '../../src/insights/executions.ts';
 import type { TestFailure, TestFailures } from '../../src/insights/failures.ts';
+import type { TestExecution, TestHistory } from '../../src/insights/history.ts';
+import type { RepositoryHost } from '../../src/insights/host.ts';
 import type { LaneList } from '../../src/insights/lanes.ts';
 import type { OwnerList } from '../../src/insights/owners.ts';
 import type { PullRequestAnswer } from '../../src/insights/pull-request.ts';
@@ -23,6 +25,7 @@ import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts
 import type { RedRuns } from '../../src/insights/red-runs.ts';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { RepositoryChangeList } from '../../src/insights/repository-changes.ts';
 import type { RepositoryStatistics } from '../../src/insights/repository-stats.ts';
 import type { RepositoryTransitions } from '../../src/insights/repository-transitions.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
@@ -31,6 +34,7 @@ import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import type { Setup } from '../../src/insights/setup.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
+import type { UnhealthyByDay } from '../../src/insights/unhealthy-by-day.ts';
 import type { AuditList } from '../../src/operate/audit.ts';
 import type { DeadLetterList } from '../../src/operate/dead-letters.ts';
 import type {
@@ -86,6 +90,13 @@ const CAUSES_ROWS = 25;
 export const firstRepositoriesQuery = queryOptions({
   queryKey: ['repositories', 'first'],
   queryFn: ({ signal }) => get<RepositoryList>('/repositories', { per_page: PAGE_ROWS }, signal),
+});
+
+/** What changed this week in those with the most trouble. */
+export const repositoryChangesQuery = queryOptions({
+  queryKey: ['repositories', 'changes'],
+  queryFn: ({ signal }) => get<RepositoryChangeList>('/repositories/changes', {}, signal),
+  staleTime: 30_000,
 });
 
 export const searchQuery = (path: RepositoryPath, query: Query) =>
@@ -167,6 +178,14 @@ export const segmentsQuery = (path: TestPath, { start, end }: TimeWindow) =>
     queryFn: ({ signal }) => get<TestSegments>(`${test(path)}/segments`, { start, end }, signal),
     staleTime: 60_000,
     placeholderData: (before) => before,
+  });
+
+/** Where the repository is hosted. It hardly ever changes. */
+export const hostQuery = ({ owner, repository }: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['host', owner, repository],
+    queryFn: ({ signal }) => get<RepositoryHost>(`${insights({ owner, repository })}/host`, {}, signal),
+    staleTime: 600_000,
   });
 
 /** Asked again and again: its steps turn green by themselves. */
@@ -279,6 +298,25 @@ export const executionsQuery = (path: TestPath, { start, end }: TimeWindow) =>
     placeholderData: (before) => before,
   });
 
+/** Each execution of a test, on any branch. */
+export const historyQuery = (path: TestPath, query: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['history', path, query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<TestHistory>('GET', `${test(path)}/history`, { query: { ...query, cursor, per_page: LINES }, signal }),
+    getNextPageParam: ({ next }) => next,
+    staleTime: 30_000,
+  });
+
+/** It never changes. */
+export const executionQuery = (path: TestPath, executionId: string) =>
+  queryOptions({
+    queryKey: ['execution', path, executionId],
+    queryFn: ({ signal }) => get<TestExecution>(`${test(path)}${pathOf`/history/${executionId}`}`, {}, signal),
+    staleTime: 600_000,
+  });
+
 export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
   queryOptions({
     queryKey: ['quarantines', path, testId],
@@ -307,6 +345,14 @@ export const redRunsByDayQuery = (path: RepositoryPath, query: Query) =>
     queryFn: ({ signal }) => get<RedRunsByDay>(`${insights(path)}/red-runs/by-day`, query, signal),
     staleTime: 60_000,
     placeholderData: (before) => before,
+  });
+
+/** Of the last 90 days. */
+export const unhealthyByDayQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['unhealthy by day', path],
+    queryFn: ({ signal }) => get<UnhealthyByDay>(`${insights(path)}/health-transitions/by-day`, {}, signal),
+    staleTime: 60_000,
   });
 
 export const costQuery = (path: RepositoryPath, query: Query) =>
@@ -425,6 +471,12 @@ export async function signOut(): Promise<void> {
   }
   rememberProvider(false);
 }
+
+export const changeCause = (
+  path: RepositoryPath,
+  id: string,
+  body: { owner: string | null; ticket_url: string | null },
+) => ask<unknown>('PATCH', `${insights(path)}${pathOf`/causes/${id}`}`, { body });
 
 /** Terms of a quarantine, which may be changed later. */
 interface QuarantineTerms {

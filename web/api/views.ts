@@ -2,6 +2,7 @@
 
 import { patternOf } from '../ui/search-text.ts';
 import { daysUpTo } from '../ui/utc.ts';
+import type { Query } from './client.ts';
 import { logQuery, type RepositoryPath, searchQuery, type TimeWindow } from './queries.ts';
 
 const HOUR_MS = 3_600_000;
@@ -71,3 +72,37 @@ export const pullEventsQuery = (path: RepositoryPath, number: number, now: numbe
     pull_request: number,
     received_from: new Date(nextHour(now) - Number(PULL_EVENTS_DAYS) * DAY_MS).toISOString(),
   });
+
+export interface HistoryView {
+  days?: string | undefined;
+  /** `attempts`: executions of which an attempt failed, also those that passed in the end. */
+  result?: string | undefined;
+  branch?: string | undefined;
+  pull?: string | undefined;
+  /** Pipeline, CI job and axes, as JSON. */
+  leg?: string | undefined;
+}
+
+export function historyView({ days = '30', result, branch, pull, leg }: HistoryView, now: number): Query {
+  return {
+    ...isoWindow(daysUpTo(nextHour(now) - 1, Number(days))),
+    status: result === 'attempts' ? undefined : result,
+    has_failed: result === 'attempts' ? 'true' : undefined,
+    branch,
+    pull_request: pull,
+    ...legFilter(leg),
+  };
+}
+
+/** Nothing for what is no leg: addresses are typed by people, too. */
+function legFilter(leg: string | undefined): Query {
+  try {
+    const read: unknown = JSON.parse(leg ?? '[]');
+    const [pipeline, job, axes]: unknown[] = Array.isArray(read) ? read : [];
+    if (typeof pipeline !== 'string' || typeof job !== 'string') return {};
+    const pairs = Object.entries(axes ?? {}).map(([name, value]) => `${name}:${value}`);
+    return { pipeline_name: pipeline, job_name: job, axis: pairs };
+  } catch {
+    return {};
+  }
+}

@@ -5,11 +5,13 @@ import type { ReactNode } from 'react';
 import type { CausePage } from '../../src/insights/cause.ts';
 import { causeQuery, type RepositoryPath } from '../api/queries.ts';
 import { Attachments } from '../ui/attachments.tsx';
-import { CauseDays } from '../ui/cause-days.tsx';
+import { Chart } from '../ui/chart.tsx';
 import { Commit } from '../ui/commit.tsx';
+import { dayStarts, failuresByDay } from '../ui/day-sparkline.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
+import { Compare } from '../ui/host.tsx';
 import { legWords } from '../ui/leg-words.ts';
 import { Pull } from '../ui/pull.tsx';
 import { Section } from '../ui/section.tsx';
@@ -17,6 +19,7 @@ import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { daysUpTo, formatUtcDay, UTC_HINT } from '../ui/utc.ts';
+import { CauseTerms } from './cause-terms.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/causes/$cause');
 const DAYS = 90;
@@ -30,13 +33,13 @@ export function Cause() {
   if (!data) return <NotYet title="Cause" error={error} reset={() => void refetch()} />;
   return (
     <div className="flex flex-col gap-5">
-      <Head cause={data} />
+      <Head path={path} cause={data} />
       <Section title="Newest failure" aside={<Time at={data.newest_failure.failed_at} />}>
         <NewestFailure path={path} failure={data.newest_failure} />
       </Section>
       <Section title="Failures by day" aside={`${DAYS} days`}>
         <div className="flex flex-col gap-2 p-4">
-          <CauseDays days={data.failures_by_day} window={daysUpTo(Date.now(), DAYS)} className="h-20 w-full" />
+          <Days cause={data} />
           <p className="text-xs text-soft">{UTC_HINT}</p>
         </div>
       </Section>
@@ -111,7 +114,7 @@ const Times = ({ count }: { count: number }) => (
 const LeftOut = ({ shown, all }: { shown: number; all: number }) =>
   shown < all ? <p className="px-4 py-2 text-xs text-soft">{formatCount(all - shown)} more are not shown.</p> : null;
 
-function Head({ cause }: { cause: CausePage }) {
+function Head({ path, cause }: { path: RepositoryPath; cause: CausePage }) {
   const { newest_failure: newest } = cause;
   return (
     <header>
@@ -128,7 +131,23 @@ function Head({ cause }: { cause: CausePage }) {
           {formatCounted(cause.merged_from.length, 'other cause')} turned out to be this one.
         </p>
       )}
+      <CauseTerms path={path} cause={cause} />
     </header>
+  );
+}
+
+function Days({ cause: { failures_by_day: days } }: { cause: CausePage }) {
+  const window = daysUpTo(Date.now(), DAYS);
+  const values = failuresByDay(days, window);
+  const total = values.reduce((sum, count) => sum + count, 0);
+  return (
+    <Chart
+      label={`${formatCounted(total, 'failure')} in ${formatCounted(DAYS, 'day')}`}
+      starts={dayStarts(window)}
+      end={window.end}
+      bars={[{ name: 'Failures', colour: 'text-broken', values }]}
+      size="low"
+    />
   );
 }
 
@@ -168,7 +187,7 @@ function Beginning({ path, cause: { beginning } }: { path: RepositoryPath; cause
       {kind === 'commits' && passed !== null && failed !== null && (
         <p>
           It began after <Commit path={path} commit={passed} />; <Commit path={path} commit={failed} /> was the first
-          that failed.
+          that failed. <Compare path={path} from={passed} to={failed} />
         </p>
       )}
       {kind === 'same_commit' && failed !== null && (

@@ -4,8 +4,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import type { CauseList } from '../../src/insights/causes.ts';
 import { causesQuery, type RepositoryPath } from '../api/queries.ts';
-import { CauseDays } from '../ui/cause-days.tsx';
 import { Choice } from '../ui/choice.tsx';
+import { DaySparkline, failuresByDay } from '../ui/day-sparkline.tsx';
 import { formatCount, formatShares } from '../ui/format.ts';
 import { Paged } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
@@ -128,6 +128,7 @@ const columnsOf = (path: RepositoryPath, window: { start: number; end: number })
         </Link>
         <span className="block truncate text-xs text-soft">
           {cause.exception_type} · {cause.newest_test.test_name}
+          {cause.owner !== null && ` · owner ${cause.owner}`}
         </span>
       </>
     ),
@@ -138,7 +139,9 @@ const columnsOf = (path: RepositoryPath, window: { start: number; end: number })
     hint: UTC_HINT,
     width: 'min-w-40 max-sm:hidden',
     value: ({ failures_by_day: days }) => days.reduce((sum, { failure_count: count }) => sum + count, 0),
-    cell: (cause) => <CauseDays days={cause.failures_by_day} window={window} className="h-7 w-full" />,
+    cell: ({ failures_by_day: days }) => (
+      <DaySparkline counts={failuresByDay(days, window)} end={window.end} what="failure" className="h-7 w-full" />
+    ),
   },
   {
     id: 'tests',

@@ -2,6 +2,7 @@
 import { useInfiniteQuery, usePrefetchInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { commitQuery, runsQuery } from '../api/queries.ts';
+import { HostCommit } from '../ui/host.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { Summary } from '../ui/summary.tsx';
@@ -25,6 +26,7 @@ export function Commit() {
       <header>
         <h1 className="text-lg font-semibold">
           Commit <span className="font-mono text-base break-all">{commit}</span>
+          <HostCommit path={path} commit={commit} />
         </h1>
         {about && (
           <p className="mt-1 text-soft">

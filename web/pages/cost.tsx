@@ -5,11 +5,11 @@ import { useMemo } from 'react';
 import type { Costs } from '../../src/insights/cost.ts';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import { costQuery, type RepositoryPath, redRunsByDayQuery } from '../api/queries.ts';
-import { Bars } from '../ui/bars.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShares } from '../ui/format.ts';
 import { useDaysUpToNow } from '../ui/long-window.ts';
 import { Section } from '../ui/section.tsx';
+import { Sparkline } from '../ui/sparkline.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { TestName } from '../ui/test-name.tsx';
@@ -135,7 +135,7 @@ function RedRunsByReason({ red: { total, days } }: { red: RedRunsByDay }) {
           <li key={reason} className="min-w-0">
             <span className="font-medium tabular-nums">{formatCount(total.by_reason[reason])}</span>{' '}
             <span className="text-soft">by {words}</span>
-            <Bars
+            <Sparkline
               label={`Red runs by ${words}, day by day`}
               className={`mt-1 h-8 w-full ${colour}`}
               bars={days.map(({ start, by_reason: by }) => ({

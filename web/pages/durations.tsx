@@ -6,6 +6,7 @@ import type { DurationPage } from '../../src/insights/durations.ts';
 import { durationsQuery, type RepositoryPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShare, formatTimes } from '../ui/format.ts';
+import { Compare } from '../ui/host.tsx';
 import { legWords } from '../ui/leg-words.ts';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -177,7 +178,8 @@ function Grown({ path, growth }: { path: RepositoryPath; growth: Duration['growt
       {last_commit_before !== null && first_commit_after !== null && (
         <span className="block text-xs text-soft">
           after <Commit path={path} commit={last_commit_before} />, up to{' '}
-          <Commit path={path} commit={first_commit_after} />
+          <Commit path={path} commit={first_commit_after} />{' '}
+          <Compare path={path} from={last_commit_before} to={first_commit_after} />
         </span>
       )}
     </span>

@@ -5,9 +5,9 @@ import { type ReactNode, useMemo } from 'react';
 import type { EventCounts } from '../../src/events/aggregate.ts';
 import type { EventLog } from '../../src/events/event.ts';
 import { eventCountsQuery, logQuery, type RepositoryPath } from '../api/queries.ts';
-import { Bars } from '../ui/bars.tsx';
+import { Chart } from '../ui/chart.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { formatBoth, formatCount, formatCounted } from '../ui/format.ts';
+import { formatCount, formatCounted } from '../ui/format.ts';
 import { PagedList } from '../ui/paged-list.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -124,18 +124,17 @@ function optionsOf(
 
 /** While there are no counts, the space that it will take. */
 function Histogram({ counts }: { counts: EventCounts | undefined }) {
-  if (!counts) return <div className="h-24.25 border-b border-line" />;
+  if (!counts) return <div className="h-48 border-b border-line" />;
   const { total, histogram } = counts;
   return (
     <div className="border-b border-line px-4 py-3">
       <p className="mb-2 text-xs text-soft">{formatCounted(total, 'event')}</p>
-      <Bars
-        bars={histogram.map(({ start, count }) => ({
-          count,
-          title: `${formatCounted(count, 'event')}\n${formatBoth(start)}`,
-        }))}
+      <Chart
         label={`${formatCounted(total, 'event')} over time`}
-        className="h-12 w-full text-accent"
+        starts={histogram.map(({ start }) => Date.parse(start))}
+        end={Date.parse(histogram.at(-1)?.end ?? '')}
+        bars={[{ name: 'Events', colour: 'text-accent', values: histogram.map(({ count }) => count) }]}
+        size="low"
       />
     </div>
   );

@@ -30,6 +30,7 @@ const DEEDS: Record<Entry['action'], string> = {
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',
   'quarantine.restore': 'restored the quarantine of',
+  'cause.update': 'changed owner or ticket of the cause',
   'backtest.request': 'asked for a backtest',
   'verification.request': 'asked for a verification',
   'dead_letter.replay': 'replayed a dead letter of',

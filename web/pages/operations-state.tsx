@@ -4,12 +4,13 @@ import type { ReactNode } from 'react';
 import type { ServiceState } from '../../src/operate/service-state.ts';
 import { deadLettersQuery, replayDeadLetter, serviceStateQuery } from '../api/queries.ts';
 import { ActionRow } from '../ui/action-row.tsx';
-import { Bars } from '../ui/bars.tsx';
-import { formatCount, formatLocal, formatSeconds } from '../ui/format.ts';
+import { Chart } from '../ui/chart.tsx';
+import { formatCount, formatSeconds } from '../ui/format.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
 const REFRESH_MS = 5_000;
+const MINUTE_MS = 60_000;
 /** Beyond this, people notice that results are missing. */
 const LAG_SECONDS_MAX = 60;
 
@@ -79,13 +80,12 @@ function Ingest({ state: { ingest, stores, backlog } }: { state: ServiceState })
           <p className="mb-2 text-xs text-soft">
             {formatCount(total)} executions stored in {series.length} minutes
           </p>
-          <Bars
-            bars={series.map(({ start, executions }) => ({
-              count: executions,
-              title: `${formatLocal(start)}: ${formatCount(executions)}`,
-            }))}
+          <Chart
             label={`${formatCount(total)} executions stored, minute by minute`}
-            className="h-12 w-full text-accent"
+            starts={series.map(({ start }) => Date.parse(start))}
+            end={Date.parse(series.at(-1)?.start ?? '') + MINUTE_MS}
+            bars={[{ name: 'Executions', colour: 'text-accent', values: series.map(({ executions }) => executions) }]}
+            size="low"
           />
         </div>
       )}

@@ -6,6 +6,7 @@ import { Problem } from '../api/client.ts';
 import { commitQuery, pullQuery, type RepositoryPath, runsQuery } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { formatCount } from '../ui/format.ts';
+import { HostPull } from '../ui/host.tsx';
 import { Empty, Loading, NotYet } from '../ui/states.tsx';
 import { Summary } from '../ui/summary.tsx';
 import { Time } from '../ui/time.tsx';
@@ -57,6 +58,7 @@ const Heading = ({ path, pull }: { path: RepositoryPath; pull: PullRequestAnswer
     <h1 className="text-lg font-semibold break-words">
       <span className="font-normal text-soft">
         {pull.title === null && 'Pull request '}#{pull.number}
+        <HostPull path={path} number={pull.number} />
       </span>{' '}
       {pull.title}
     </h1>

@@ -1,16 +1,17 @@
-/** All repositories, those with the most trouble first. */
+/** The home of the service: what changed this week, and all repositories, those with the most trouble first. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
-import { firstRepositoriesQuery, repositoriesQuery } from '../api/queries.ts';
-import { FailuresByDay } from '../ui/failures-by-day.tsx';
+import { firstRepositoriesQuery, repositoriesQuery, repositoryChangesQuery } from '../api/queries.ts';
+import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
+import { RepositoriesWeek } from './repositories-week.tsx';
 
 const route = getRouteApi('/signed/');
 type Repository = RepositoryList['repositories'][number];
@@ -24,12 +25,13 @@ export function Repositories() {
   const navigate = route.useNavigate();
   useTitle('Repositories');
   const first = useQuery({ ...firstRepositoriesQuery, refetchInterval: 15_000 });
+  const changes = useQuery({ ...repositoryChangesQuery, refetchInterval: 60_000 });
   const total = first.data?.total ?? 0;
   const isLong = total > (first.data?.repositories.length ?? 0);
   // Megabytes, for what one scrolls to or searches for.
   const whole = useQuery({ ...repositoriesQuery, enabled: isLong, refetchInterval: 60_000 });
   const isWaiting = isLong && whole.isPending;
-  const error = first.error ?? whole.error;
+  const error = first.error ?? whole.error ?? changes.error;
   const onSearch = useCallback(
     (text: string) => void navigate({ search: text === '' ? {} : { q: text }, replace: true }),
     [navigate],
@@ -44,11 +46,23 @@ export function Repositories() {
           <SearchField label="Find a repository" placeholder="Find a repository" value={q} onSearch={onSearch} />
         )}
       </div>
+      {q === '' && first.data && changes.data && changes.data.total > 0 && (
+        <div className="mb-5">
+          <RepositoriesWeek found={changes.data} />
+        </div>
+      )}
       <div className="card overflow-hidden">
-        {(first.isPending || (found.length === 0 && isWaiting)) && <Loading />}
-        {error && <Failed error={error} reset={() => void (first.error ? first : whole).refetch()} />}
-        {found.length > 0 && <Rows repositories={found} isWhole={!isWaiting} />}
-        {first.data && all.length === 0 && (
+        {(first.isPending || changes.isPending || (found.length === 0 && isWaiting)) && <Loading />}
+        {error && (
+          <Failed
+            error={error}
+            reset={() =>
+              void Promise.all([first, whole, changes].filter((one) => one.error).map((one) => one.refetch()))
+            }
+          />
+        )}
+        {found.length > 0 && !changes.isPending && <Rows repositories={found} isWhole={!isWaiting} />}
+        {first.data && !changes.isPending && all.length === 0 && (
           <Empty title="No repository has sent results yet">
             <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
             <OpenRepository />
@@ -145,7 +159,9 @@ const COLUMNS: readonly Column<Repository>[] = [
     width: 'w-28 lg:w-36 max-sm:hidden',
     sorts: ['desc', 'asc'],
     value: ({ failed_executions_by_day: days }) => days.reduce((sum, count) => sum + count, 0),
-    cell: ({ failed_executions_by_day: days }) => <FailuresByDay days={days} className="h-7 w-full" />,
+    cell: ({ failed_executions_by_day: days }) => (
+      <DaySparkline counts={days} what="failed execution" className="h-7 w-full" />
+    ),
   },
   {
     id: 'quarantined',

@@ -25,7 +25,16 @@ export function FailureGroups({ path, hasFailed, opened, onOpen }: FailureGroups
   return (
     <Section
       title="Failures"
-      aside={data && `${formatCounted(data.failures.length, 'group')} of failed attempts, as far as they are retained`}
+      aside={
+        data && (
+          <>
+            {formatCounted(data.failures.length, 'group')} of failed attempts, as far as they are retained ·{' '}
+            <Link to="/$owner/$repository/tests/$testId/history" params={path} search={{ result: 'attempts' }}>
+              each of them
+            </Link>
+          </>
+        )
+      }
     >
       {isPending && <Loading rows={4} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
@@ -113,6 +122,14 @@ function Newest({ path, failureId }: { path: TestPath; failureId: string }) {
         {data.latest_events.map((event) => (
           <li key={event.id} className="flex flex-wrap gap-x-3 gap-y-2">
             <Time at={event.failed_at} isWhole />
+            <Link
+              to="/$owner/$repository/tests/$testId/history"
+              params={path}
+              search={{ result: 'attempts', at: event.id.split('.')[0] }}
+              className="underline"
+            >
+              stack
+            </Link>
             {event.job_url && <ExternalLink href={event.job_url}>job</ExternalLink>}
             <Attachments attachments={event.attachments} />
             <span className="truncate text-soft">{event.test_filepath}</span>

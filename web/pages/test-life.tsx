@@ -3,10 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import { segmentsQuery, type TestPath, type TimeWindow } from '../api/queries.ts';
+import { endsOf } from '../ui/chart-scale.ts';
 import { Commit } from '../ui/commit.tsx';
-import { formatBoth, formatCount, formatCounted } from '../ui/format.ts';
+import { formatCount, formatCounted, formatLocal } from '../ui/format.ts';
+import { Compare } from '../ui/host.tsx';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
+import { Stepper } from '../ui/stepper.tsx';
 import { Time } from '../ui/time.tsx';
 
 type Segment = TestSegments['segments'][number];
@@ -36,20 +39,7 @@ export function Life({ path, window }: { path: TestPath; window: TimeWindow }) {
       )}
       {segments.length > 0 && (
         <>
-          <div
-            className={`flex h-12 items-end px-4 pt-4 ${segments.length > SPACED_MAX ? '' : 'gap-px'}`}
-            role="img"
-            aria-label={inWords(segments)}
-          >
-            {segments.map((segment) => (
-              <div
-                key={segment.started_at}
-                className={`min-w-0 rounded-sm ${LOOKS[segment.outcome].className}`}
-                style={{ flexGrow: segment.commits, flexBasis: 0 }}
-                title={`${LOOKS[segment.outcome].word} on ${formatCounted(segment.commits, 'commit')}\n${formatBoth(segment.started_at)}`}
-              />
-            ))}
-          </div>
+          <Strip segments={segments} />
           <Changes path={path} segments={segments} />
         </>
       )}
@@ -57,8 +47,39 @@ export function Life({ path, window }: { path: TestPath; window: TimeWindow }) {
   );
 }
 
-const inWords = (segments: readonly Segment[]): string =>
-  segments.map(({ outcome, commits }) => `${LOOKS[outcome].word} on ${commits}`).join(', then ');
+function Strip({ segments }: { segments: readonly Segment[] }) {
+  const tell = ({ outcome, commits, started_at: at }: Segment): string =>
+    `${LOOKS[outcome].word} on ${formatCounted(commits, 'commit')}, from ${formatLocal(at)}`;
+  return (
+    <div className="px-4 pt-2">
+      <Stepper
+        label="Commit by commit, the newest on the right"
+        ends={endsOf(segments.map(({ commits }) => commits))}
+        describe={(i) => (segments[i] ? tell(segments[i]) : '')}
+        className="flex h-16 flex-col justify-end"
+      >
+        {(at) => (
+          <>
+            <p aria-hidden="true" className="grow truncate text-xs text-soft">
+              {(at !== undefined && segments[at] && tell(segments[at])) || 'The newest commits are on the right.'}
+            </p>
+            <div className={`flex items-end ${segments.length > SPACED_MAX ? '' : 'gap-px'}`}>
+              {segments.map((segment, i) => (
+                <div
+                  key={segment.started_at}
+                  className={`flex h-10 min-w-0 items-end ${i === at ? 'bg-raised' : ''}`}
+                  style={{ flexGrow: segment.commits, flexBasis: 0 }}
+                >
+                  <div className={`w-full rounded-sm ${LOOKS[segment.outcome].className}`} />
+                </div>
+              ))}
+            </div>
+          </>
+        )}
+      </Stepper>
+    </div>
+  );
+}
 
 /** The newest changes first. */
 function Changes({ path, segments }: { path: TestPath; segments: readonly Segment[] }) {
@@ -83,7 +104,8 @@ function Changes({ path, segments }: { path: TestPath; segments: readonly Segmen
                 <Commit path={path} commit={segment.previous_commit} /> and{' '}
               </>
             )}
-            {segment.first_commit !== null && <Commit path={path} commit={segment.first_commit} />}
+            {segment.first_commit !== null && <Commit path={path} commit={segment.first_commit} />}{' '}
+            <Compare path={path} from={segment.previous_commit} to={segment.first_commit} />
           </span>
         </li>
       ))}

@@ -22,7 +22,7 @@ export function TestQuarantine({ path, testName }: { path: TestPath; testName: s
   const quarantines = data?.quarantined_tests ?? [];
   return (
     <section aria-label="Quarantine" className="card flex flex-col">
-      <div className="flex min-h-12 items-center gap-3 px-4 py-2">
+      <div className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
         <h2 className="font-semibold">Quarantine</h2>
         {data && quarantines.length === 0 && <span className="text-soft">Its failures count everywhere.</span>}
         {mayChange && (

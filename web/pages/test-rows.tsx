@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
-import { FailuresByDay } from '../ui/failures-by-day.tsx';
+import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Hint } from '../ui/hint.tsx';
@@ -103,7 +103,9 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     head: 'Failed in 14 days',
     width: 'w-32 max-md:hidden',
     value: ({ metrics }) => metrics.failed_executions_by_day.reduce((sum, count) => sum + count, 0),
-    cell: ({ metrics }) => <FailuresByDay days={metrics.failed_executions_by_day} className="h-6 w-full" />,
+    cell: ({ metrics }) => (
+      <DaySparkline counts={metrics.failed_executions_by_day} what="failed execution" className="h-6 w-full" />
+    ),
   },
   {
     id: 'failed_executions_count',
@@ -172,7 +174,11 @@ const Name = ({ path, test }: { path: RepositoryPath; test: Found }) => (
       <span className="min-w-0 flex-1 truncate text-xs text-soft">
         {test.pipeline_name} · {test.job_name}
       </span>
-      <FailuresByDay days={test.metrics.failed_executions_by_day} className="h-4 w-12 shrink-0" />
+      <DaySparkline
+        counts={test.metrics.failed_executions_by_day}
+        what="failed execution"
+        className="h-4 w-12 shrink-0"
+      />
     </span>
   </>
 );

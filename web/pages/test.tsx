@@ -16,6 +16,7 @@ import {
 import { TEST_DAYS, testWindow } from '../api/views.ts';
 import { Commit } from '../ui/commit.tsx';
 import { HealthBadge } from '../ui/health.tsx';
+import { File } from '../ui/host.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { Loading, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -152,7 +153,7 @@ function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
         )}
         {test.first_failure_pull && <FirstPull path={path} pull={test.first_failure_pull} />}
       </Fact>
-      <Fact name="File">{test.test_filepath ?? '–'}</Fact>
+      <Fact name="File">{test.test_filepath === null ? '–' : <File path={path} file={test.test_filepath} />}</Fact>
       <Fact name="Owner">
         {test.owners.length === 0 && '–'}
         {test.owners.map((owner) => (

@@ -5,8 +5,8 @@ import type { ReactNode } from 'react';
 import type { RepositoryStatistics } from '../../src/insights/repository-stats.ts';
 import { type RepositoryPath, repositoryStatQuery, TODAY_STATS } from '../api/queries.ts';
 import { testsViewQuery } from '../api/views.ts';
-import { Bars } from '../ui/bars.tsx';
 import { formatCount } from '../ui/format.ts';
+import { Sparkline } from '../ui/sparkline.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { formatUtcDay } from '../ui/utc.ts';
 
@@ -117,7 +117,7 @@ const Figure = ({ name, value, before, isWorse, series, colour, children }: Figu
     <dt className="text-xs text-soft">{name}</dt>
     <dd className="flex items-end gap-3">
       <span className={`text-xl font-semibold tabular-nums ${value === 0 ? '' : colour}`}>{formatCount(value)}</span>
-      <Bars
+      <Sparkline
         bars={series.value_over_time.map(({ start, value: count }) => ({
           count,
           title: `${formatUtcDay(Date.parse(start))} (UTC): ${formatCount(count)}`,

@@ -4,7 +4,7 @@
  */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useId, useState } from 'react';
-import { Dialog, loadDialog } from './dialog.tsx';
+import { Dialog } from './dialog.tsx';
 import { formatCounted } from './format.ts';
 import { type Place, usePlaces } from './jump-places.ts';
 
@@ -19,7 +19,6 @@ interface JumpProps {
 /** The button in the header, and the keys. */
 export function Jump(props: JumpProps) {
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => void loadDialog(), []);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       const isTyping =

@@ -1,6 +1,7 @@
-/** A pull request by its number, as a link to its commits. */
+/** A pull request by its number, as a link to its commits, with one to its host. */
 import { Link } from '@tanstack/react-router';
 import type { RepositoryPath } from '../api/queries.ts';
+import { HostPull } from './host.tsx';
 
 interface PullProps {
   path: RepositoryPath;
@@ -10,11 +11,14 @@ interface PullProps {
 }
 
 export const Pull = ({ path: { owner, repository }, number, prefix = '' }: PullProps) => (
-  <Link
-    to="/$owner/$repository/pulls/$number"
-    params={{ owner, repository, number: String(number) }}
-    className="underline"
-  >
-    {prefix}#{number}
-  </Link>
+  <span className="whitespace-nowrap">
+    <Link
+      to="/$owner/$repository/pulls/$number"
+      params={{ owner, repository, number: String(number) }}
+      className="-my-0.5 inline-block min-w-6 py-0.5 underline"
+    >
+      {prefix}#{number}
+    </Link>
+    <HostPull path={{ owner, repository }} number={number} />
+  </span>
 );

@@ -26,9 +26,19 @@ interface AddressedTable<Row> {
   onShow: (ids: readonly string[]) => void;
 }
 
-/** @param first the order that an address without one means; the same from render to render */
-export function useTableAddress<Row>(columns: readonly Column<Row>[], first: Order | undefined): AddressedTable<Row> {
-  const search: TableSearch = useSearch({ strict: false });
+const NOTHING: TableSearch = {};
+
+/**
+ * @param first the order that an address without one means; the same from render to render
+ * @param isPlain whether the address is about another table
+ */
+export function useTableAddress<Row>(
+  columns: readonly Column<Row>[],
+  first: Order | undefined,
+  isPlain: boolean,
+): AddressedTable<Row> {
+  const found: TableSearch = useSearch({ strict: false });
+  const search = isPlain ? NOTHING : found;
   const navigate = useNavigate();
   const change = useCallback(
     (changes: TableSearch) =>

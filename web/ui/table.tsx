@@ -46,6 +46,8 @@ interface TableProps<Row extends RowData> {
   /** Whether only the rows in view exist: those of a long table, all of one height. Called with the last one in view. */
   onSeen?: (last: number) => void;
   selection?: Selection | undefined;
+  /** Whether it is as it is, beside a table that has the address: nothing is chosen of it. */
+  isPlain?: boolean;
   /** In the bar above the heads, such as what can be done with the chosen rows. */
   children?: ReactNode;
 }
@@ -69,8 +71,8 @@ export function Table<Row extends object>(props: TableProps<Row>) {
     isStale = false,
     selection,
   } = props;
-  const { total = rows.length, isMore = false, onSeen, children } = props;
-  const address = useTableAddress(columns, first);
+  const { total = rows.length, isMore = false, isPlain = false, onSeen, children } = props;
+  const address = useTableAddress(columns, first, isPlain);
   const density = useDensity();
   const byId = useMemo(() => new Map(columns.map((one) => [one.id, one])), [columns]);
   const definitions = useMemo(() => definitionsOf(columns), [columns]);
@@ -109,23 +111,25 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   const padding = PADDING[density];
   return (
     <>
-      <TableBar
-        label={label}
-        columns={columns}
-        shown={shown}
-        onShow={address.onShow}
-        rows={(selection && selection.ids.size > 0 ? table.getSelectedRowModel() : table.getRowModel()).rows.map(
-          ({ original }) => original,
-        )}
-      >
-        <span className="text-soft">
-          {formatCounted(total, noun, nouns)}
-          {isMore && ' and more'}
-          {rows.length < total && `, ${formatCount(rows.length)} loaded`}
-          {selection && selection.ids.size > 0 && `, ${formatCount(selection.ids.size)} chosen`}
-        </span>
-        {children}
-      </TableBar>
+      {!isPlain && (
+        <TableBar
+          label={label}
+          columns={columns}
+          shown={shown}
+          onShow={address.onShow}
+          rows={(selection && selection.ids.size > 0 ? table.getSelectedRowModel() : table.getRowModel()).rows.map(
+            ({ original }) => original,
+          )}
+        >
+          <span className="text-soft">
+            {formatCounted(total, noun, nouns)}
+            {isMore && ' and more'}
+            {rows.length < total && `, ${formatCount(rows.length)} loaded`}
+            {selection && selection.ids.size > 0 && `, ${formatCount(selection.ids.size)} chosen`}
+          </span>
+          {children}
+        </TableBar>
+      )}
       <div className="overflow-x-auto">
         <table
           ref={element}

@@ -1,6 +1,7 @@
 /** Where toasts appear (toast.ts). They stay while they have the focus or the pointer; F6 leads to them. */
 import { useMutation } from '@tanstack/react-query';
 import {
+  Text,
   UNSTABLE_Toast as Toast,
   UNSTABLE_ToastContent as ToastContent,
   UNSTABLE_ToastQueue as ToastQueue,
@@ -38,7 +39,9 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
   return (
     <>
       <div className="flex items-center gap-2">
-        <span className="min-w-0 flex-1 break-words">{text}</span>
+        <Text slot="title" className="min-w-0 flex-1 break-words">
+          {text}
+        </Text>
         {undo && (
           <button type="button" className="button h-7" disabled={undoing.isPending} onClick={() => undoing.mutate()}>
             {undoing.isPending ? 'Undoing …' : 'Undo'}

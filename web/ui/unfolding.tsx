@@ -5,13 +5,14 @@ interface UnfoldingProps {
   summary: ReactNode;
   /** The classes that lay out the summary. */
   grid: string;
+  className?: string;
   children: () => ReactNode;
 }
 
-export function Unfolding({ summary, grid, children }: UnfoldingProps) {
+export function Unfolding({ summary, grid, className, children }: UnfoldingProps) {
   const [wasOpened, setWasOpened] = useState(false);
   return (
-    <details onToggle={() => setWasOpened(true)}>
+    <details className={className} onToggle={() => setWasOpened(true)}>
       <summary className={`${grid} px-4 py-2 hover:bg-raised`}>{summary}</summary>
       {wasOpened && children()}
     </details>

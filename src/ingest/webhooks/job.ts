@@ -1,4 +1,5 @@
 /** From a delivery to the job to queue, or to the reason why there is none. */
+import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import { OWNER_LENGTH_MAX, REPOSITORY_NAME_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { type PrEventsJob, prEventsSchema } from '../../queue/pr-events.ts';
 import type { Delivery } from './delivery.ts';
@@ -60,6 +61,7 @@ export function jobOf(delivery: Delivery, isSignedFor: IsSignedFor = () => true)
   const job = prEventsSchema.parse({
     v: 1,
     repository: path.data,
+    page_url: repository.html_url.length <= NAME_LENGTH_MAX ? repository.html_url : null,
     renamed_from: renamedFrom ?? null,
     default_branch: repository.default_branch ? fitName(repository.default_branch) : null,
     pull_requests: outcome.pullRequest ? [outcome.pullRequest] : [],

@@ -1,7 +1,7 @@
 /** Causes of failures on the default branch (src/domain/causes.ts). A refresh derives them; src/postgres/causes.ts reads them. */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
-import { schema } from './columns.ts';
+import { moment, schema } from './columns.ts';
 
 /** A signature in one episode. A node without failures stays as long as its cause has some, because its id may be known. */
 export const causeNodes = schema.table(
@@ -94,4 +94,22 @@ export const causeDays = schema.table(
     // A window of the whole repository.
     index('cause_days_day').on(table.repositoryId, table.day),
   ],
+);
+
+/**
+ * What people agreed on causes. Each row names a node, so it leads to what its cause has become: nothing is moved by a merge.
+ */
+export const causeTerms = schema.table(
+  'cause_terms',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    /** The id of the cause when this was written. */
+    causeId: uuid('cause_id').notNull(),
+    /** A person or a team. */
+    owner: text(),
+    ticketUrl: text('ticket_url'),
+    changedAt: moment('changed_at').notNull(),
+  },
+  // Few of a repository: all are a range.
+  (table) => [primaryKey({ columns: [table.repositoryId, table.causeId] })],
 );

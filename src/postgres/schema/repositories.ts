@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, doublePrecision, integer, jsonb, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { DEFAULT_BRANCH_SOURCES } from '../../domain/default-branch.ts';
+import { HOST_KINDS, HOST_SOURCES } from '../../domain/hosts/hosts.ts';
 import type { OwnerRule } from '../../domain/owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_WARNING_DAYS_DEFAULT } from '../../domain/quarantine-rules.ts';
 import { moment, schema } from './columns.ts';
@@ -31,6 +32,10 @@ export const repositories = schema.table(
     /** Money for a minute of CI and for an hour in which an author waits, in a unit of its team; null: none is shown. */
     ciMinutePrice: doublePrecision('ci_minute_price'),
     waitingHourPrice: doublePrecision('waiting_hour_price'),
+    /** Its page on its host, and who said so; null: no one has. */
+    hostKind: text('host_kind', { enum: HOST_KINDS }),
+    hostUrl: text('host_url'),
+    hostSource: text('host_source', { enum: HOST_SOURCES }),
     /** Raised by every change of its quarantines, in the same transaction: it tells which of two lists is newer. */
     quarantineRevision: bigint('quarantine_revision', { mode: 'number' }).notNull().default(0),
     /** When its newest event was received. Writing events locks the row, so ids and times go up together. */

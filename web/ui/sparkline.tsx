@@ -1,6 +1,6 @@
-/** Counts over time as bars, each with what it says on hover. */
+/** Counts over time as bars without axes, in a row or beside a figure. The page that it leads to has the chart. */
 
-interface BarsProps {
+interface SparklineProps {
   bars: readonly { count: number; title: string }[];
   /** Says what the bars show, for those who do not see them. */
   label: string;
@@ -11,9 +11,11 @@ interface BarsProps {
 /** Share of the height: what is not nothing can be seen beside what is much. */
 const HEIGHT_MIN = 0.06;
 const BASELINE = 0.03;
+/** Fewer do not fill the height: one failure must not look like ten. */
+const FULL_MIN = 5;
 
-export function Bars({ bars, label, className }: BarsProps) {
-  const most = Math.max(1, ...bars.map(({ count }) => count));
+export function Sparkline({ bars, label, className }: SparklineProps) {
+  const most = Math.max(FULL_MIN, ...bars.map(({ count }) => count));
   return (
     <svg
       role="img"

@@ -1,0 +1,15 @@
+/** Gitea and Forgejo. Their jobs have addresses as those of GitHub, so only the setting of a repository says this kind. */
+import type { HostKind } from './host-kind.ts';
+
+export const gitea: HostKind = {
+  name: 'gitea',
+  links: {
+    commit: '{url}/commit/{commit}',
+    compare: '{url}/compare/{from}...{to}',
+    file: '{url}/src/commit/{commit}/{path}',
+    line: '{url}/src/commit/{commit}/{path}#L{line}',
+    pull_request: '{url}/pulls/{number}',
+  },
+  jobMark: undefined,
+  ofIssuer: () => undefined,
+};

@@ -1,0 +1,15 @@
+/** gitlab.com and GitLab Self-Managed, which may lie below a path. Their issuer is their own address. */
+import type { HostKind } from './host-kind.ts';
+
+export const gitlab: HostKind = {
+  name: 'gitlab',
+  links: {
+    commit: '{url}/-/commit/{commit}',
+    compare: '{url}/-/compare/{from}...{to}',
+    file: '{url}/-/blob/{commit}/{path}',
+    line: '{url}/-/blob/{commit}/{path}#L{line}',
+    pull_request: '{url}/-/merge_requests/{number}',
+  },
+  jobMark: '/-/jobs/',
+  ofIssuer: (issuer) => issuer,
+};
