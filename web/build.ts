@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { compile, optimize } from '@tailwindcss/node';
 import { Scanner } from '@tailwindcss/oxide';
-import { Glob } from 'bun';
+import { type BunPlugin, Glob } from 'bun';
 import type { Manifest } from '../src/web/files.ts';
 
 const HERE = import.meta.dir;
@@ -16,6 +16,17 @@ const DIST = join(HERE, 'dist');
 /** With the versions of what it imports, this is all that the bundle is made from. */
 const SOURCES = new Glob('web/**/*.{ts,tsx,css,svg}');
 const BROTLI_QUALITY = 9;
+
+/** The page is in English, so what the parts of React Aria say in thirty other languages stays out of the bundle. */
+const onlyEnglish: BunPlugin = {
+  name: 'only English',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /react-aria[\w-]*\/dist\/private\/intl\/.*\/(?!en-US)[a-z]{2}-[A-Z]{2}\.mjs$/ }, () => ({
+      contents: "export { default } from './en-US.mjs';",
+      loader: 'js',
+    }));
+  },
+};
 
 if (import.meta.main) {
   const sources = sourcesHash();
@@ -64,6 +75,7 @@ async function bundleScripts(folder: string): Promise<string> {
     minify: true,
     naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
     define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [onlyEnglish],
   });
   const entry = outputs.find(({ kind }) => kind === 'entry-point');
   if (!entry) throw new Error('the bundle has no entry');

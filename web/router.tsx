@@ -76,10 +76,16 @@ const set = <T extends object>(values: T): Partial<T> => {
   return given;
 };
 
+/** What the address of a page with a table may say of it (ui/table-address.ts). */
+const tableSearch = (search: Record<string, unknown>) => ({
+  direction: oneOf(search.direction, ['asc', 'desc']),
+  columns: text(search.columns),
+});
+
 const homeRoute = createRoute({
   getParentRoute: () => signedRoute,
   path: '/',
-  validateSearch: (search) => set({ q: text(search.q) }),
+  validateSearch: (search) => set({ q: text(search.q), sort: text(search.sort), ...tableSearch(search) }),
   component: lazyRouteComponent(() => import('./pages/repositories.tsx'), 'Repositories'),
 });
 
@@ -136,6 +142,7 @@ const testsRoute = createRoute({
       ownedBy: text(search.ownedBy),
       unowned: flag(search.unowned),
       sort: oneOf(search.sort, SORTS),
+      ...tableSearch(search),
     }),
   component: lazyRouteComponent(() => import('./pages/tests.tsx'), 'Tests'),
 });
@@ -177,7 +184,8 @@ const causesRoute = createRoute({
     set({
       q: text(search.q),
       days: oneOf(search.days, ['1', '7', '90']),
-      sort: oneOf(search.sort, ['failures', 'tests', 'cost']),
+      sort: oneOf(search.sort, ['failures', 'tests', 'cost', 'newest']),
+      ...tableSearch(search),
       health: oneOf(search.health, ['healthy', 'flaky', 'broken']),
     }),
   component: lazyRouteComponent(() => import('./pages/causes.tsx'), 'Causes'),
@@ -192,7 +200,7 @@ const causeRoute = createRoute({
 const runsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/runs',
-  validateSearch: (search) => set({ branch: text(search.branch) }),
+  validateSearch: (search) => set({ branch: text(search.branch), ...tableSearch(search) }),
   component: lazyRouteComponent(() => import('./pages/runs.tsx'), 'Runs'),
 });
 
@@ -231,6 +239,8 @@ const quarantinesRoute = createRoute({
       source: oneOf(search.source, ['manual', 'auto']),
       recovered: flag(search.recovered),
       group: oneOf(search.group, ['owner', 'end']),
+      sort: text(search.sort),
+      ...tableSearch(search),
     }),
   component: lazyRouteComponent(() => import('./pages/quarantines.tsx'), 'Quarantines'),
 });
@@ -258,6 +268,7 @@ const costRoute = createRoute({
       ]),
       reason: oneOf(search.reason, ['infrastructure', 'change', 'broken', 'flaky']),
       by: oneOf(search.by, ['cause', 'owner']),
+      ...tableSearch(search),
     }),
   component: lazyRouteComponent(() => import('./pages/cost.tsx'), 'CostPage'),
 });
@@ -265,7 +276,8 @@ const costRoute = createRoute({
 const durationsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/durations',
-  validateSearch: (search) => set({ sort: oneOf(search.sort, ['share', 'median', 'p95', 'growth']) }),
+  validateSearch: (search) =>
+    set({ sort: oneOf(search.sort, ['share', 'median', 'p95', 'growth']), ...tableSearch(search) }),
   component: lazyRouteComponent(() => import('./pages/durations.tsx'), 'Durations'),
 });
 
@@ -277,6 +289,8 @@ const lanesRoute = createRoute({
       by: oneOf(search.by, ['runner', 'region', 'leg', 'job', 'pipeline', 'hour']),
       days: oneOf(search.days, ['1', '7', '30', '90']),
       branch: text(search.branch),
+      sort: text(search.sort),
+      ...tableSearch(search),
     }),
   component: lazyRouteComponent(() => import('./pages/lanes.tsx'), 'Lanes'),
 });
@@ -284,6 +298,7 @@ const lanesRoute = createRoute({
 const ownersRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/owners',
+  validateSearch: (search) => set({ sort: text(search.sort), ...tableSearch(search) }),
   component: lazyRouteComponent(() => import('./pages/owners.tsx'), 'Owners'),
 });
 

@@ -17,6 +17,7 @@ export const AUDIT_ACTIONS = [
   'quarantine.create',
   'quarantine.update',
   'quarantine.remove',
+  'quarantine.restore',
   'cause.update',
   'cause.quarantine',
   'cause.release',

@@ -78,6 +78,13 @@ export const termsOf = ({
   ticket_url: ticketUrl,
 });
 
+/** What people may change of a quarantine: for which branches, why, and its terms. */
+export const agreedOf = (quarantine: QuarantineTerms & Pick<Quarantine, 'branch' | 'reason' | 'causeId'>) => ({
+  branch: quarantine.branch,
+  reason: quarantine.reason,
+  ...termsOf(quarantine),
+});
+
 /** Metadata of every event about a quarantine. */
 export const metadataOf = (quarantine: Quarantine, health: Health | null) => ({
   quarantine_id: quarantine.id,
@@ -130,10 +137,8 @@ export async function recordDeed(
 
 /** A quarantine as the trail describes it. */
 export const describedOf = (quarantine: Quarantine) => ({
-  branch: quarantine.branch,
-  reason: quarantine.reason,
+  ...agreedOf(quarantine),
   source: quarantine.source,
-  ...termsOf(quarantine),
 });
 
 /** The health of a test; null if it never ran on the default branch. */

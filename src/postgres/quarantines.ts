@@ -2,17 +2,20 @@
  * Quarantines. Each change is one transaction, together with its event and the repository's next revision. By the
  * revision, every holder of a list knows whether it is outdated.
  */
-import { and, asc, count, eq, inArray, isNotNull, max, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, max, or, sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { changeOf } from '../domain/audit.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
-import { QUARANTINES_ALL_MAX } from '../domain/limits.ts';
+import { QUARANTINE_RESTORE_MINUTES, QUARANTINES_ALL_MAX } from '../domain/limits.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
 import {
+  agreedOf,
   columns,
+  describedOf,
   healthNow,
   isInForce,
   isOpen,
@@ -21,15 +24,23 @@ import {
   nextRevision,
   type Quarantine,
   type QuarantineTerms,
+  quarantined,
   recordDeed,
-  termsOf,
 } from './quarantine-records.ts';
 import { lockRoom, requireRoom } from './quarantine-room.ts';
 import { insertQuarantine, type NewQuarantine, removeQuarantine } from './quarantine-rows.ts';
 import { quarantines, repositories } from './schema.ts';
 
+/** What a change names; the rest stays. */
+export type QuarantineChanges = Partial<QuarantineTerms & Pick<Quarantine, 'branch' | 'reason'>>;
+
 /** Raised by the unique index over the scopes of open quarantines. */
 const UNIQUE_VIOLATION = '23505';
+
+/** The branch and the narrowing, to compare them. */
+const scopeOf = (
+  one: Pick<Quarantine, 'branch' | 'pipelineName' | 'jobName' | 'axes' | 'failureIds' | 'causeId'>,
+): string => JSON.stringify([one.branch, narrowingOf(one)]);
 
 /** All quarantines of a repository that are in force at one moment, in order of creation. */
 export interface QuarantineSnapshot {
@@ -155,13 +166,14 @@ export class QuarantineStore {
   }
 
   /**
-   * Changes the terms of a quarantine. Undefined if there is none with this id, 'taken' if another quarantine of the
-   * test has the wanted scope, 'of_cause' if its groups are those of a cause. What is the same already changes nothing and is no event. Throws NoRoomForQuarantine.
+   * Changes what a quarantine names: its terms, its reason, its branch. Undefined if there is none with this id, 'taken' if
+   * another quarantine of the test has the wanted scope, 'of_cause' if its groups are those of a cause. What is the same
+   * already changes nothing and is no event. Throws NoRoomForQuarantine.
    */
   update(
     repositoryId: string,
     id: string,
-    changes: Partial<QuarantineTerms>,
+    changes: QuarantineChanges,
     by: NamedActor,
   ): Promise<Quarantine | 'taken' | 'of_cause' | undefined> {
     return this.#update(repositoryId, id, changes, { by, isChosen: true });
@@ -180,7 +192,7 @@ export class QuarantineStore {
   async #update(
     repositoryId: string,
     id: string,
-    changes: Partial<QuarantineTerms & Pick<Quarantine, 'reason'>>,
+    changes: QuarantineChanges,
     { by, isChosen }: { by: NamedActor; isChosen: boolean },
   ): Promise<Quarantine | 'taken' | 'of_cause' | undefined> {
     const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce);
@@ -195,13 +207,13 @@ export class QuarantineStore {
         return undefined;
       }
       const wanted = { ...before, ...changes };
-      if (JSON.stringify(termsOf(wanted)) === JSON.stringify(termsOf(before))) return undefined;
+      if (JSON.stringify(agreedOf(wanted)) === JSON.stringify(agreedOf(before))) return undefined;
       const [after] = await tx
         .update(quarantines)
         .set({
           ...changes,
           narrowing: narrowingOf(wanted),
-          isScopeChosen: before.isScopeChosen || (isChosen && narrowingOf(wanted) !== narrowingOf(before)),
+          isScopeChosen: before.isScopeChosen || (isChosen && scopeOf(wanted) !== scopeOf(before)),
         })
         .where(isThis)
         .returning(columns);
@@ -210,12 +222,12 @@ export class QuarantineStore {
       const now = this.clock.now();
       const metadata = {
         ...metadataOf(after, await healthNow(tx, repositoryId, after.testId)),
-        quarantine_attributes_before: termsOf(before),
+        quarantine_attributes_before: agreedOf(before),
         updated_by: by.actor,
         updated_at: new Date(now).toISOString(),
       };
       const event = newEvent('test.quarantine.updated', metadata, { trigger: by.name });
-      const changed = changeOf(termsOf(before), termsOf(after));
+      const changed = changeOf(agreedOf(before), agreedOf(after));
       await recordDeed(tx, repositoryId, 'quarantine.update', after, { by, now, ...changed });
       await recordEvents(tx, repositoryId, [event], now);
       return after;
@@ -239,6 +251,42 @@ export class QuarantineStore {
   /** Removes a quarantine and returns it as it was. Undefined if there is none with this id, or none any more. */
   remove(repositoryId: string, id: string, by: NamedActor): Promise<Quarantine | undefined> {
     return this.change(repositoryId, (tx) => removeQuarantine(tx, repositoryId, id, { by, now: this.clock.now() }));
+  }
+
+  /**
+   * Undoes a removal of the last hour: the quarantine is in force again, with what it excused before, as if it had not been
+   * removed. Undefined if there is none such, or if its end has come; 'taken' if another quarantine of the test has its
+   * scope by now. Throws NoRoomForQuarantine.
+   */
+  async restore(repositoryId: string, id: string, by: NamedActor): Promise<Quarantine | 'taken' | undefined> {
+    const now = this.clock.now();
+    const change = async (tx: Executor): Promise<Quarantine | undefined> => {
+      await lockRoom(tx, repositoryId);
+      const [restored] = await tx
+        .update(quarantines)
+        .set({ removedAt: null, removedBy: null })
+        .where(
+          and(
+            eq(quarantines.repositoryId, repositoryId),
+            eq(quarantines.id, id),
+            gt(quarantines.removedAt, new Date(now - QUARANTINE_RESTORE_MINUTES * MINUTE_MS)),
+            or(isNull(quarantines.expiresAt), gt(quarantines.expiresAt, sql`now()`)),
+          ),
+        )
+        .returning(columns);
+      if (!restored) return undefined;
+      await requireRoom(tx, repositoryId);
+      const health = await healthNow(tx, repositoryId, restored.testId);
+      await recordDeed(tx, repositoryId, 'quarantine.restore', restored, { by, now, after: describedOf(restored) });
+      await recordEvents(tx, repositoryId, [quarantined(restored, health, by)], now);
+      return restored;
+    };
+    try {
+      return await this.change(repositoryId, change);
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
+      throw error;
+    }
   }
 
   /**

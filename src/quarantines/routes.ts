@@ -2,7 +2,9 @@
 import type { AnyElysia } from 'elysia';
 import { coversAxes } from '../domain/axis-scope.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
-import { CHECK_BODY_BYTES_MAX } from '../domain/limits.ts';
+
+import { CHECK_BODY_BYTES_MAX, QUARANTINE_RESTORE_MINUTES } from '../domain/limits.ts';
+
 import { branchTest, isNarrowed } from '../domain/quarantine-scope.ts';
 import { doerOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -33,6 +35,7 @@ export function mountQuarantines(app: AnyElysia, http: Http, deps: QuarantineDep
   mountGet(app, http, deps);
   mountUpdate(app, http, deps);
   mountRemove(app, http, deps);
+  mountRestore(app, http, deps);
   mountCheck(app, http, deps);
 }
 
@@ -139,12 +142,12 @@ function mountCreate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     },
     handle: async ({ params: path, body, credential, url, requestId }) => {
       const { test_name: testName, reason, branch, ...named } = body;
-      const terms = schemas.termsIn(named);
+      const terms = schemas.changesIn(named);
       await requireFuture(quarantines, terms.expiresAt);
       const by = doerOf(credential, requestId);
       const recorded = { host: DEFAULT_HOST, owner: path.owner, name: path.repository };
       const repository = await repositories.record(recorded, by.audit);
-      const wanted = { testName, reason, branch, ...terms };
+      const wanted = { ...terms, testName, reason, branch };
       const created = await quarantines.create(repository.id, wanted, by).catch(noRoom);
       if (!created) throw conflict(`Test '${testName}' is already quarantined`);
       const origin = http.publicUrl ?? url.origin;
@@ -172,32 +175,32 @@ function mountGet(app: AnyElysia, http: Http, deps: QuarantineDeps): void {
   });
 }
 
+const SCOPE_IS_TAKEN =
+  'Another quarantine of this test is for the same branch, pipeline, CI job, axes and failure groups.';
+
 function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: QuarantineDeps): void {
   mount(app, http, 'PATCH', `${BASE}/:quarantine_id`, {
     operationId: 'updateQuarantine',
     tag: TAG,
-    summary: 'Change the terms of a quarantine',
+    summary: 'Change a quarantine',
     description:
-      'Until when it lasts, whose it is, and what it is narrowed to. What the body leaves out stays as it is; null removes it. Test, reason and branch stay: they are what was quarantined, and why. 409 if another quarantine of the test is for the same branch, pipeline, CI job, axes and failure groups, or for new failure groups of a quarantine that follows a cause.',
+      'Until when it lasts, whose it is, why, for which branches, and what it is narrowed to. What the body leaves out stays as it is; null removes it. The test stays. 409 if another quarantine of the test is for the same branch, pipeline, CI job, axes and failure groups.',
     access: 'quarantine',
     params: schemas.quarantinePath,
     body: schemas.updateBody,
     bodyExample: schemas.UPDATE_EXAMPLE,
     responses: { 200: { description: 'The quarantine as it is now.', schema: schemas.quarantineSchema } },
     handle: async ({ params: path, body, credential, requestId }) => {
-      const terms = schemas.termsIn(body);
-      await requireFuture(quarantines, terms.expiresAt);
+      const changes = schemas.changesIn(body);
+      await requireFuture(quarantines, changes.expiresAt);
       const repository = await repositories.find(path.owner, path.repository);
       const updated =
         repository &&
         (await quarantines
-          .update(repository.id, path.quarantine_id, terms, doerOf(credential, requestId))
+          .update(repository.id, path.quarantine_id, changes, doerOf(credential, requestId))
           .catch(noRoom));
       if (!updated) throw unknownQuarantine();
-      if (updated === 'taken')
-        throw conflict(
-          'Another quarantine of this test is for the same branch, pipeline, CI job, axes and failure groups.',
-        );
+      if (updated === 'taken') throw conflict(SCOPE_IS_TAKEN);
       if (updated === 'of_cause')
         throw conflict(
           'The quarantine is for the failures of a cause, which it follows. To choose its failure groups yourself, release it, and quarantine the test for them.',
@@ -234,6 +237,29 @@ function mountRemove(app: AnyElysia, http: Http, { repositories, quarantines }: 
         body: schemas.quarantineJson(removed),
         headers: { 'preference-applied': 'return=representation' },
       };
+    },
+  });
+}
+
+function mountRestore(app: AnyElysia, http: Http, { repositories, quarantines }: QuarantineDeps): void {
+  mount(app, http, 'POST', `${BASE}/:quarantine_id/restore`, {
+    operationId: 'restoreQuarantine',
+    tag: TAG,
+    summary: 'Undo the removal of a quarantine',
+    description: `For ${QUARANTINE_RESTORE_MINUTES} minutes after it was removed: it is in force again as it was, with the same id, and its effect counts on from when it was made. 404 for one that was not removed, was removed earlier, or whose end has come. 409 if another quarantine of the test is for the same branch, pipeline, CI job, axes and failure groups by now.`,
+    access: 'quarantine',
+    params: schemas.quarantinePath,
+    responses: { 200: { description: 'The quarantine, in force again.', schema: schemas.quarantineSchema } },
+    handle: async ({ params: path, credential, requestId }) => {
+      const repository = await repositories.find(path.owner, path.repository);
+      const by = doerOf(credential, requestId);
+      const restored = repository && (await quarantines.restore(repository.id, path.quarantine_id, by).catch(noRoom));
+      if (!restored)
+        throw notFound(
+          `No such quarantine was removed in the last ${QUARANTINE_RESTORE_MINUTES} minutes, or its end has come. Quarantine the test again.`,
+        );
+      if (restored === 'taken') throw conflict(SCOPE_IS_TAKEN);
+      return { body: schemas.quarantineJson(restored) };
     },
   });
 }

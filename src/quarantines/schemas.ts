@@ -27,7 +27,8 @@ import {
 } from '../http/parameters.ts';
 import { owner, repository, uuid } from '../http/path.ts';
 import { branchName, text, webAddress } from '../http/text.ts';
-import { type Quarantine, type QuarantineTerms, termsOf } from '../postgres/quarantine-records.ts';
+import { type Quarantine, termsOf } from '../postgres/quarantine-records.ts';
+import type { QuarantineChanges } from '../postgres/quarantines.ts';
 
 const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
 const TEST_ID_EXAMPLE = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
@@ -153,19 +154,29 @@ export const createBody = z.object({
   ...terms,
 });
 
+const changeable = {
+  ...terms,
+  reason: text(0, REASON_LENGTH_MAX).optional().meta({ description: 'Why', example: 'Fails when the clock changes' }),
+  branch: branchName
+    .nullish()
+    .meta({ description: 'Branch, or pattern for branches. Null: every branch', example: 'main' }),
+};
+
 /** A misspelt field is refused: a quarantine whose end was not changed would be found out too late. */
-export const updateBody = z.strictObject(terms, {
+export const updateBody = z.strictObject(changeable, {
   error: (issue) =>
     issue.code === 'unrecognized_keys'
-      ? `has what cannot be changed (${issue.keys?.join(', ')}); it may hold ${Object.keys(terms).join(', ')}`
+      ? `has what cannot be changed (${issue.keys?.join(', ')}); it may hold ${Object.keys(changeable).join(', ')}`
       : undefined,
 });
 
 export const UPDATE_EXAMPLE = { expires_at: '2026-12-24T18:00:00Z', owner: 'team-checkout' };
 
-/** The terms that a body names; what it leaves out is absent. */
-export function termsIn(body: z.output<typeof updateBody>): Partial<QuarantineTerms> {
+/** What a body names; what it leaves out is absent. */
+export function changesIn(body: z.output<typeof updateBody>): QuarantineChanges {
   const named = {
+    reason: body.reason,
+    branch: body.branch,
     pipelineName: body.pipeline_name,
     jobName: body.job_name,
     axes: body.axes,

@@ -1,6 +1,9 @@
 /** The page that loads the web application. It contains neither scripts nor styles, so its policy allows none. */
 import type { Manifest } from './files.ts';
 
+/** By which React Aria knows that its rule for what can be pressed is there: else it adds an element that the policy refuses. */
+const STYLE_ID = 'react-aria-pressable-style';
+
 /**
  * @param base the path of the service's public address, without a trailing slash
  * @param manifest undefined: the application is not built
@@ -10,7 +13,7 @@ export function pageOf(base: string, manifest: Manifest | undefined, provider?: 
   const asset = (file: string): string => `${base}/assets/${file}`;
   const head = manifest
     ? `<link rel="icon" type="image/svg+xml" href="${asset(manifest.icon)}">
-<link rel="stylesheet" href="${asset(manifest.style)}">
+<link rel="stylesheet" href="${asset(manifest.style)}" id="${STYLE_ID}">
 ${manifest.preload.map((file) => `<link rel="modulepreload" href="${asset(file)}">`).join('\n')}
 <script type="module" src="${asset(manifest.script)}"></script>`
     : '';

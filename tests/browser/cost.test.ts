@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
       const rows = page.getByRole('row');
       expect(await rows.nth(1).textContent()).toContain('pays');
       await page.getByRole('button', { name: 'Waiting' }).click();
-      await page.getByRole('columnheader', { name: 'Waiting ↓' }).waitFor();
+      await page.getByRole('columnheader', { name: 'Waiting' }).and(page.locator('[aria-sort=descending]')).waitFor();
       await page.getByRole('row').nth(1).getByText('50 min').waitFor();
       expect(await rows.nth(1).getByRole('cell').allTextContents()).toEqual([
         'cartno owner',
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
       await keepPicture(page, `cost-${reader.locale}`);
       await page.getByLabel('Shared out among').selectOption('owner');
       await page
-        .getByRole('region', { name: 'Cost by owner' })
+        .getByRole('table', { name: 'Cost by owner' })
         .getByRole('row', { name: /No owner/ })
         .waitFor();
       expect(await violationsOn(page)).toEqual([]);

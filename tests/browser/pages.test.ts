@@ -230,11 +230,12 @@ describe.skipIf(!hasBrowser)('the web application', () => {
       await open(`${pages.base}/tests`);
       await page.getByLabel('Find tests').fill('*flaky*');
       await page.waitForURL(/q=/);
-      await page.getByLabel('Sorted by').selectOption('test_name');
+      const head = page.getByRole('columnheader', { name: 'Test', exact: true });
+      await head.getByRole('button').click();
       await page.waitForURL(/sort=test_name/);
       await page.reload();
       expect(await page.getByLabel('Find tests').inputValue()).toBe('*flaky*');
-      expect(await page.getByLabel('Sorted by').inputValue()).toBe('test_name');
+      expect(await head.getAttribute('aria-sort')).toBe('ascending');
       await page.getByRole('link', { name: 'flaky' }).click();
       await page.getByRole('button', { name: '7 days' }).click();
       await page.waitForURL(/days=7/);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
-import { hasBrowser, violationsOn } from '../support/browser.ts';
+import { hasBrowser, keepPicture, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, setUpInsights } from '../support/insights.ts';
@@ -152,34 +152,46 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
     });
   });
 
-  test('are extended and released together; those that were refused stay chosen, with the reason', async () => {
+  test('are changed and released together, those that were refused stay chosen, and a toast undoes it', async () => {
     await pages.on({}, async ({ page, open }) => {
       await open(`${pages.base}/quarantines`);
+      const before = await listed();
       await page.getByLabel('Choose all of “Not recovered”').press('Space');
       // PostgreSQL compares ends with its own clock.
       await page.clock.setFixedTime(Date.now());
-      await page.getByLabel('Extended until').selectOption('30 days from now');
-      await page.getByRole('button', { name: 'Extend 3' }).press('Enter');
-      await page.getByRole('status').getByText('Extended 3.').waitFor();
-      const ends = (await listed())
-        .filter(({ is_recovered: is }) => !is)
-        .map(({ expires_at: end }) => Date.parse(end ?? ''));
-      expect(ends).toHaveLength(3);
-      for (const end of ends) expect(end).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+      await page.getByRole('button', { name: 'Change 3 …' }).press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Change 3 quarantines' });
+      await dialog.getByLabel('Until').selectOption('30 days from now');
+      await dialog.getByLabel('Who repairs it').fill('team-c');
+      expect(await violationsOn(page)).toEqual([]);
+      await keepPicture(page, 'quarantines-change');
+      await page.keyboard.press('Escape');
+      await dialog.getByText('Close it and lose what you typed?').waitFor();
+      await dialog.getByRole('button', { name: 'Go on' }).press('Enter');
+      await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+      const toasts = page.getByRole('region', { name: 'Done' });
+      await toasts.getByText('Changed 3 quarantines.').waitFor();
+      const changed = (await listed()).filter(({ owner }) => owner === 'team-c');
+      expect(changed).toHaveLength(3);
+      for (const { expires_at: end } of changed)
+        expect(Date.parse(end ?? '')).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+      await toasts.getByRole('button', { name: 'Undo' }).press('Enter');
+      await toasts.getByText('Changed 3 quarantines.').waitFor({ state: 'detached' });
+      expect(await listed()).toEqual(before);
 
-      const refused = (await listed()).find(({ test_name: name }) => name === 'two')?.id;
+      const refused = before.find(({ test_name: name }) => name === 'two')?.id;
       await page.route(`**/quarantines/${refused}`, (route) => route.abort());
       await page.getByLabel('Choose all of “Recovered: they could be released”').press('Space');
-      await page.getByLabel('Choose all of “Not recovered”').press('Space');
       await page.getByRole('button', { name: 'Release 4' }).press('Enter');
-      await page.getByRole('status').getByText('Released 3.').waitFor();
-      await page.getByText('two: The service does not answer.').waitFor();
+      await toasts.getByText('Released 3 quarantines.').waitFor();
+      await toasts.getByText('two: The service does not answer.').waitFor();
       expect(await violationsOn(page)).toEqual([]);
       await page.unroute(`**/quarantines/${refused}`);
-      await page.getByRole('button', { name: 'Release 1' }).press('Enter');
-      await page.getByText('Nothing is quarantined').waitFor();
+      await toasts.getByRole('button', { name: 'Undo' }).press('Enter');
+      await toasts.getByText('Released 3 quarantines.').waitFor({ state: 'detached' });
+      expect(await listed()).toEqual(before);
     });
-    expect(await listed()).toEqual([]);
+    await releaseAll();
   });
 
   test('begin at a failed test of a commit, for its failure group and CI job', async () => {
@@ -232,7 +244,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
       await open(`${pages.base}/quarantines`);
       await page.getByRole('link', { name: NAME }).waitFor();
       expect(await page.getByRole('checkbox').count()).toBe(1);
-      expect(await page.getByRole('button', { name: /Release|Extend/ }).count()).toBe(0);
+      expect(await page.getByRole('button', { name: /Release|Change/ }).count()).toBe(0);
     });
     await releaseAll();
   });

@@ -138,6 +138,15 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
       return send(`${REPOSITORY}/quarantines/${id}`, { method: 'DELETE' });
     },
   },
+  'POST /v1/ci/:owner/repositories/:repository/quarantines/:quarantine_id/restore': {
+    action: 'quarantine.restore',
+    act: async () => {
+      const body = { test_name: 'restored', reason: 'flaky' };
+      const id = await sendForId(`${REPOSITORY}/quarantines`, json('POST', body));
+      await send(`${REPOSITORY}/quarantines/${id}`, { method: 'DELETE' });
+      return send(`${REPOSITORY}/quarantines/${id}/restore`, { method: 'POST' });
+    },
+  },
   'PATCH /v1/ci/:owner/repositories/:repository/causes/:cause_id': {
     action: 'cause.update',
     act: async () => send(`${REPOSITORY}/causes/${await causeOf()}`, json('PATCH', { owner: 'team-a' })),

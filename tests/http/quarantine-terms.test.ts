@@ -112,11 +112,22 @@ describe('a change', () => {
     expect(await app.get(`${base}/${id}`)).toEqual(record);
   });
 
+  test('of the reason and the branch is one of the scope, too', async () => {
+    const { create, patch, ids } = freshRepository();
+    const id = await create({ ...NO_TERMS, branch: 'main' });
+    const changed = await patch(id, { reason: 'slow disks', branch: 'release/*' });
+    expect(await changed.json()).toMatchObject({ id, reason: 'slow disks', branch: 'release/*' });
+    expect(await ids('?branch=main')).toEqual([]);
+    expect(await ids('?branch=release/1')).toEqual([id]);
+    const other = await create({ ...NO_TERMS, branch: 'main' });
+    expect((await patch(other, { branch: 'release/*' })).status).toBe(409);
+    expect((await patch(other, { branch: null })).status).toBe(200);
+  });
+
   test('a field that is misspelt or stays for good is 422', async () => {
     const { create, patch } = freshRepository();
     const id = await create(TERMS);
-    for (const body of [{ expire_at: LATER }, { branch: 'main' }, { reason: 'other' }])
-      expect((await patch(id, body)).status).toBe(422);
+    for (const body of [{ expire_at: LATER }, { test_name: 'other' }]) expect((await patch(id, body)).status).toBe(422);
   });
 
   test('of a quarantine that is unknown, removed or of another repository is 404', async () => {

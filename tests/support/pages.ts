@@ -62,6 +62,7 @@ export interface PageRow {
 const text = (words: string) => (page: Page) => page.getByText(words).first();
 const region = (name: string) => (page: Page) => page.getByRole('region', { name });
 const entry = (page: Page): Locator => page.getByRole('main').getByRole('listitem').first();
+const row = (page: Page): Locator => page.getByRole('row').nth(1);
 const alert = (page: Page): Locator => page.getByRole('alert').first();
 const repository = ({ owner, name }: Places): string => `/${owner}/${name}`;
 
@@ -151,7 +152,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'causes',
     route: '/$owner/$repository/causes',
     address: (places) => `${repository(places)}/causes`,
-    content: entry,
+    content: row,
     empty: text('Nothing failed on the default branch'),
     hasReads: true,
   },
@@ -167,7 +168,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'runs',
     route: '/$owner/$repository/runs',
     address: (places) => `${repository(places)}/runs`,
-    content: entry,
+    content: row,
     empty: text('Nothing has run'),
     hasReads: true,
   },
@@ -239,7 +240,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'lanes',
     route: '/$owner/$repository/lanes',
     address: (places) => `${repository(places)}/lanes?by=leg`,
-    content: (page) => page.getByRole('row').nth(1),
+    content: row,
     empty: text('Nothing has run'),
     hasReads: true,
   },

@@ -521,7 +521,7 @@ export const releaseCause = (path: RepositoryPath, id: string) =>
   ask<undefined>('DELETE', `${insights(path)}${pathOf`/causes/${id}`}/quarantine`);
 
 /** Terms of a quarantine, which may be changed later. */
-export interface QuarantineTerms {
+interface QuarantineTerms {
   expires_at?: string | null;
   owner?: string | null;
   ticket_url?: string | null;
@@ -537,7 +537,15 @@ export interface NewQuarantine extends QuarantineTerms {
 }
 export const quarantine = (path: RepositoryPath, body: NewQuarantine) =>
   ask<{ id: string }>('POST', `${insights(path)}/quarantines`, { body });
-export const changeQuarantine = (path: RepositoryPath, id: string, body: QuarantineTerms) =>
+/** What it names; the rest stays. */
+export interface QuarantineChanges extends QuarantineTerms {
+  reason?: string;
+  branch?: string | null;
+}
+export const changeQuarantine = (path: RepositoryPath, id: string, body: QuarantineChanges) =>
   ask<unknown>('PATCH', `${insights(path)}${pathOf`/quarantines/${id}`}`, { body });
 export const release = (path: RepositoryPath, id: string) =>
   ask<undefined>('DELETE', `${insights(path)}${pathOf`/quarantines/${id}`}`);
+/** Undoes a release. */
+export const restoreQuarantine = (path: RepositoryPath, id: string) =>
+  ask<unknown>('POST', `${insights(path)}${pathOf`/quarantines/${id}/restore`}`);

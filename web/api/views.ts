@@ -22,11 +22,12 @@ export interface TestsView {
   /** Only tests without an owner. */
   unowned?: true | undefined;
   sort?: string | undefined;
+  direction?: 'asc' | 'desc' | undefined;
 }
 
 export const testsViewQuery = (
   path: RepositoryPath,
-  { q = '', pipeline, job, axis, health, quarantined, ownedBy, unowned, sort = 'health_status' }: TestsView,
+  { q = '', pipeline, job, axis, health, quarantined, ownedBy, unowned, sort = 'health_status', direction }: TestsView,
 ) =>
   searchQuery(path, {
     test_name: q === '' ? undefined : patternOf(q),
@@ -38,6 +39,7 @@ export const testsViewQuery = (
     is_quarantined: quarantined,
     owner: unowned ? '' : ownedBy,
     sort,
+    direction,
   });
 
 type Days = '1' | '7' | '30' | '90';

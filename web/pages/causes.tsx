@@ -1,15 +1,16 @@
 /** Causes: what many failures of the default branch have in common. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { CauseList } from '../../src/insights/causes.ts';
 import { causesQuery, type RepositoryPath } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { DaySparkline, failuresByDay } from '../ui/day-sparkline.tsx';
-import { formatCounted, formatShares } from '../ui/format.ts';
-import { PagedList } from '../ui/paged-list.tsx';
+import { formatCount, formatShares } from '../ui/format.ts';
+import { Paged } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { daysUpTo, UTC_HINT } from '../ui/utc.ts';
@@ -17,12 +18,6 @@ import { daysUpTo, UTC_HINT } from '../ui/utc.ts';
 const route = getRouteApi('/signed/$owner/$repository/causes');
 type Cause = CauseList['causes'][number];
 
-const SORTS = [
-  [undefined, 'Newest failure'],
-  ['failures', 'Most failures'],
-  ['tests', 'Most tests'],
-  ['cost', 'Highest cost'],
-] as const;
 const WINDOWS = [
   ['1', 'Today'],
   ['7', 'Last 7 days'],
@@ -56,7 +51,12 @@ export function Causes() {
       }),
     [navigate],
   );
-  const causes = found.data?.pages.flatMap((page) => page.body.causes) ?? [];
+  const causes = useMemo(() => found.data?.pages.flatMap((page) => page.body.causes) ?? [], [found.data]);
+  const { owner, repository } = path;
+  const columns = useMemo(
+    () => columnsOf({ owner, repository }, { start: window.start, end: window.end }),
+    [owner, repository, window.start, window.end],
+  );
   const isNarrowed = q !== undefined || health !== undefined;
   return (
     <>
@@ -75,17 +75,11 @@ export function Causes() {
           options={HEALTHS}
           onChoose={(value) => void navigate({ search: (search) => ({ ...search, health: value }), replace: true })}
         />
-        <Choice
-          label="Order"
-          value={sort}
-          options={SORTS}
-          onChoose={(value) => void navigate({ search: (search) => ({ ...search, sort: value }), replace: true })}
-        />
       </div>
       <div className="card overflow-hidden">
-        <PagedList
+        <Paged
           found={found}
-          rows={causes}
+          count={causes.length}
           older="More causes"
           empty={
             <Empty title={isNarrowed ? 'No cause has this' : 'Nothing failed on the default branch in this window'}>
@@ -97,24 +91,34 @@ export function Causes() {
             </Empty>
           }
         >
-          {(cause) => <Row key={cause.cause_id} path={path} cause={cause} window={window} />}
-        </PagedList>
+          <Table
+            label="Causes"
+            noun="cause"
+            columns={columns}
+            rows={causes}
+            keyOf={({ cause_id: id }) => id}
+            first={FIRST}
+            isMore={found.hasNextPage}
+          />
+        </Paged>
       </div>
       <p className="mt-2 text-xs text-soft">{UTC_HINT}</p>
     </>
   );
 }
 
-interface RowProps {
-  path: RepositoryPath;
-  cause: Cause;
-  window: { start: number; end: number };
-}
+const FIRST = { id: 'newest', direction: 'desc' } as const;
 
-function Row({ path, cause, window }: RowProps) {
-  return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-0 hover:bg-raised sm:grid sm:grid-cols-[minmax(0,1fr)_10rem_9rem_6.5rem]">
-      <span className="min-w-0 max-sm:basis-full">
+/** Named as the service sorts by them. */
+const columnsOf = (path: RepositoryPath, window: { start: number; end: number }): readonly Column<Cause>[] => [
+  {
+    id: 'cause',
+    head: 'Cause',
+    isText: true,
+    width: 'w-full max-w-0 min-w-48',
+    value: ({ exception_type: type, exception_message: message }) => [type, message].filter(Boolean).join(': '),
+    cell: (cause) => (
+      <>
         <Link
           to="/$owner/$repository/causes/$cause"
           params={{ ...path, cause: cause.cause_id }}
@@ -127,22 +131,52 @@ function Row({ path, cause, window }: RowProps) {
           {cause.owner !== null && ` · owner ${cause.owner}`}
           {cause.quarantine !== null && ' · quarantined'}
         </span>
+      </>
+    ),
+  },
+  {
+    id: 'days',
+    head: 'By day',
+    hint: UTC_HINT,
+    width: 'min-w-40 max-sm:hidden',
+    value: ({ failures_by_day: days }) => days.reduce((sum, { failure_count: count }) => sum + count, 0),
+    cell: ({ failures_by_day: days }) => (
+      <DaySparkline counts={failuresByDay(days, window)} end={window.end} what="failure" className="h-7 w-full" />
+    ),
+  },
+  {
+    id: 'tests',
+    head: 'Tests',
+    width: 'max-sm:hidden',
+    sorts: ['desc'],
+    value: ({ test_count: tests }) => tests,
+    cell: ({ test_count: tests }) => formatCount(tests),
+  },
+  {
+    id: 'failures',
+    head: 'Failures',
+    sorts: ['desc'],
+    value: ({ failure_count: failures }) => failures,
+    cell: ({ failure_count: failures }) => formatCount(failures),
+  },
+  {
+    id: 'cost',
+    head: 'Red runs',
+    hint: 'Shared out evenly among what failed in each',
+    width: 'max-sm:hidden',
+    sorts: ['desc'],
+    value: ({ cost }) => cost?.red_runs ?? null,
+    cell: ({ cost }) => (cost === null ? <span className="text-soft">–</span> : formatShares(cost.red_runs)),
+  },
+  {
+    id: 'newest',
+    head: 'Last failure',
+    sorts: ['desc'],
+    value: ({ last_failure_at: at }) => at,
+    cell: ({ last_failure_at: at }) => (
+      <span className="text-soft">
+        <Time at={at} />
       </span>
-      <DaySparkline
-        counts={failuresByDay(cause.failures_by_day, window)}
-        end={window.end}
-        what="failure"
-        className="h-7 w-full max-sm:w-32"
-      />
-      <span className="text-xs text-soft">
-        <span className="block font-medium text-ink">{formatCounted(cause.test_count, 'test')}</span>
-        {cause.cost === null
-          ? formatCounted(cause.failure_count, 'failure')
-          : `${formatShares(cause.cost.red_runs)} red runs`}
-      </span>
-      <span className="text-right text-soft max-sm:ml-auto">
-        <Time at={cause.last_failure_at} />
-      </span>
-    </li>
-  );
-}
+    ),
+  },
+];

@@ -1,6 +1,7 @@
 /** What red runs cost: why runs were red, the time that was lost, and whose cost it is. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import type { Costs } from '../../src/insights/cost.ts';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import { costQuery, type RepositoryPath, redRunsByDayQuery } from '../api/queries.ts';
@@ -20,7 +21,6 @@ const route = getRouteApi('/signed/$owner/$repository/cost');
 type TestCost = Costs['tests'][number];
 type OwnerCost = Costs['owners'][number];
 type CauseCost = Costs['causes'][number];
-type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
 type Reason = keyof RedRunsByDay['total']['by_reason'];
 
 const TITLES = { test: 'By test', cause: 'By cause', owner: 'By owner' } as const;
@@ -82,30 +82,27 @@ export function CostPage() {
               <Parts
                 label="Cost by cause"
                 parts={costs.data?.pages.flatMap(({ body }) => body.causes) ?? []}
-                name={causeColumn(path)}
+                noun="cause"
+                nameIn={causeColumn}
                 keyOf={({ cause_id }) => cause_id ?? ''}
-                sort={sort}
-                onSort={(chosen) => change({ sort: chosen })}
                 hasMoney={first.total.money !== null}
               />
             ) : by === 'owner' ? (
               <Parts
                 label="Cost by owner"
                 parts={costs.data?.pages.flatMap(({ body }) => body.owners) ?? []}
-                name={ownerColumn(path)}
+                noun="owner"
+                nameIn={ownerColumn}
                 keyOf={({ owner }) => owner ?? ''}
-                sort={sort}
-                onSort={(chosen) => change({ sort: chosen })}
                 hasMoney={first.total.money !== null}
               />
             ) : (
               <Parts
                 label="Cost by test"
                 parts={costs.data?.pages.flatMap(({ body }) => body.tests) ?? []}
-                name={testColumn(path)}
+                noun="test"
+                nameIn={testColumn}
                 keyOf={({ test_id }) => test_id}
-                sort={sort}
-                onSort={(chosen) => change({ sort: chosen })}
                 hasMoney={first.total.money !== null}
               />
             )}
@@ -167,9 +164,12 @@ const Total = ({ cost: { total, total_tests: tests } }: { cost: Costs }) => (
   </span>
 );
 
-const testColumn = (path: RepositoryPath): Column<TestCost, Sort> => ({
+const testColumn = (path: RepositoryPath): Column<TestCost> => ({
+  id: 'test',
   head: 'Test',
   isText: true,
+  width: 'w-full max-w-0 min-w-48',
+  value: ({ test_name: name }) => name,
   cell: ({ test_id: testId, test_name: name, owners }) => (
     <>
       <Link
@@ -185,9 +185,12 @@ const testColumn = (path: RepositoryPath): Column<TestCost, Sort> => ({
   ),
 });
 
-const ownerColumn = (path: RepositoryPath): Column<OwnerCost, Sort> => ({
+const ownerColumn = (path: RepositoryPath): Column<OwnerCost> => ({
+  id: 'owner',
   head: 'Owner',
   isText: true,
+  width: 'w-full max-w-0 min-w-48',
+  value: ({ owner }) => owner,
   cell: ({ owner }) => (
     <Link
       to="/$owner/$repository/tests"
@@ -200,9 +203,12 @@ const ownerColumn = (path: RepositoryPath): Column<OwnerCost, Sort> => ({
   ),
 });
 
-const causeColumn = (path: RepositoryPath): Column<CauseCost, Sort> => ({
+const causeColumn = (path: RepositoryPath): Column<CauseCost> => ({
+  id: 'cause',
   head: 'Cause',
   isText: true,
+  width: 'w-full max-w-0 min-w-48',
+  value: ({ exception_type: type, exception_message: message }) => [type, message].filter(Boolean).join(': '),
   cell: ({ cause_id: cause, exception_type: type, exception_message: message }) =>
     cause === null ? (
       <span className="text-soft">No cause: nothing on the default branch failed like it</span>
@@ -216,68 +222,93 @@ const causeColumn = (path: RepositoryPath): Column<CauseCost, Sort> => ({
 
 interface PartsProps<Part> {
   label: string;
+  noun: string;
   parts: readonly Part[];
-  name: Column<Part, Sort>;
+  /** Of the column that names a part. */
+  nameIn: (path: RepositoryPath) => Column<Part>;
   keyOf: (part: Part) => string;
-  sort: Sort;
-  onSort: (sort: Sort) => void;
   hasMoney: boolean;
 }
 
+const FIRST = { id: 'red_runs', direction: 'desc' } as const;
+
 function Parts<Part extends TestCost | OwnerCost | CauseCost>({
   label,
+  noun,
   parts,
-  name,
+  nameIn,
   keyOf,
-  sort,
-  onSort,
   hasMoney,
 }: PartsProps<Part>) {
+  const { owner, repository } = route.useParams();
+  const columns = useMemo(
+    () => columnsOf(nameIn({ owner, repository }), hasMoney),
+    [nameIn, owner, repository, hasMoney],
+  );
   if (parts.length === 0)
     return (
       <Empty title="No red run in this window">
         <p>Runs in which a test failed appear here, with what they cost.</p>
       </Empty>
     );
-  const columns: Column<Part, Sort>[] = [
-    name,
-    {
-      head: 'Red runs',
-      hint: 'Shared out evenly among the tests that failed in each',
-      sort: 'red_runs',
-      cell: (cost) => formatShares(cost.red_runs),
-    },
-    {
-      head: 'Alone',
-      hint: 'Red runs in which nothing else failed',
-      sort: 'red_runs_alone',
-      cell: (cost) => formatCount(cost.red_runs_alone),
-    },
-    {
-      head: 'Pull requests',
-      hint: 'With such a run; not shared out',
-      sort: 'pull_requests',
-      cell: (cost) => formatCount(cost.pull_requests),
-    },
-    {
-      head: 'CI in reruns',
-      hint: 'The attempts that followed, from their first to their last test',
-      sort: 'rerun_minutes',
-      cell: (cost) => formatSeconds(cost.rerun_minutes * 60),
-    },
-    {
-      head: 'Waiting',
-      hint: 'From a failure to the next green run, at most eight hours',
-      sort: 'waiting_hours',
-      cell: (cost) => formatSeconds(cost.waiting_hours * 3_600),
-    },
-    {
-      head: 'Queue',
-      hint: 'Pull requests that left the merge queue because of it, by no failure of their change',
-      sort: 'queue_departures',
-      cell: (cost) => formatShares(cost.queue_departures),
-    },
-    ...(hasMoney ? [{ head: 'Money', cell: (cost: Part) => formatShares(cost.money ?? 0) }] : []),
-  ];
-  return <Table label={label} columns={columns} rows={parts} keyOf={keyOf} sort={sort} onSort={onSort} />;
+  return <Table label={label} noun={noun} columns={columns} rows={parts} keyOf={keyOf} first={FIRST} />;
 }
+
+/** Named as the service sorts by them. */
+const columnsOf = <Part extends TestCost | OwnerCost | CauseCost>(
+  name: Column<Part>,
+  hasMoney: boolean,
+): Column<Part>[] => [
+  name,
+  {
+    id: 'red_runs',
+    head: 'Red runs',
+    hint: 'Shared out evenly among the tests that failed in each',
+    sorts: ['desc'],
+    value: (cost) => cost.red_runs,
+    cell: (cost) => formatShares(cost.red_runs),
+  },
+  {
+    id: 'red_runs_alone',
+    head: 'Alone',
+    hint: 'Red runs in which nothing else failed',
+    sorts: ['desc'],
+    value: (cost) => cost.red_runs_alone,
+    cell: (cost) => formatCount(cost.red_runs_alone),
+  },
+  {
+    id: 'pull_requests',
+    head: 'Pull requests',
+    hint: 'With such a run; not shared out',
+    sorts: ['desc'],
+    value: (cost) => cost.pull_requests,
+    cell: (cost) => formatCount(cost.pull_requests),
+  },
+  {
+    id: 'rerun_minutes',
+    head: 'CI in reruns',
+    hint: 'The attempts that followed, from their first to their last test',
+    sorts: ['desc'],
+    value: (cost) => cost.rerun_minutes,
+    cell: (cost) => formatSeconds(cost.rerun_minutes * 60),
+  },
+  {
+    id: 'waiting_hours',
+    head: 'Waiting',
+    hint: 'From a failure to the next green run, at most eight hours',
+    sorts: ['desc'],
+    value: (cost) => cost.waiting_hours,
+    cell: (cost) => formatSeconds(cost.waiting_hours * 3_600),
+  },
+  {
+    id: 'queue_departures',
+    head: 'Queue',
+    hint: 'Pull requests that left the merge queue because of it, by no failure of their change',
+    sorts: ['desc'],
+    value: (cost) => cost.queue_departures,
+    cell: (cost) => formatShares(cost.queue_departures),
+  },
+  ...(hasMoney ? [{ id: 'money', head: 'Money', value: money, cell: (cost: Part) => formatShares(money(cost)) }] : []),
+];
+
+const money = (cost: TestCost | OwnerCost | CauseCost): number => cost.money ?? 0;

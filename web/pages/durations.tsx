@@ -1,9 +1,9 @@
 /** How long tests take in their legs: the slowest, those that take most of the time, and those that grew. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import type { DurationPage } from '../../src/insights/durations.ts';
 import { durationsQuery, type RepositoryPath } from '../api/queries.ts';
-import { Choice } from '../ui/choice.tsx';
 import { Commit } from '../ui/commit.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShare, formatTimes } from '../ui/format.ts';
 import { Compare } from '../ui/host.tsx';
@@ -16,28 +16,18 @@ import { formatUtcDay } from '../ui/utc.ts';
 
 const route = getRouteApi('/signed/$owner/$repository/durations');
 type Duration = DurationPage['durations'][number];
-type Sort = NonNullable<ReturnType<typeof route.useSearch>['sort']>;
-
-const SORTS: readonly (readonly [Sort, string])[] = [
-  ['share', 'Most of the time'],
-  ['median', 'Slowest'],
-  ['p95', 'Slowest at times'],
-  ['growth', 'Grown'],
-];
 
 export function Durations() {
   const path = route.useParams();
   const { sort = 'share' } = route.useSearch();
-  const navigate = route.useNavigate();
   const found = useInfiniteQuery(durationsQuery(path, { sort }));
   useTitle(`Durations of ${path.owner}/${path.repository}`);
-  const change = (chosen: Sort | undefined) => void navigate({ search: { sort: chosen }, replace: true });
   const first = found.data?.pages[0]?.body;
+  const rows = useMemo(() => found.data?.pages.flatMap(({ body }) => body.durations) ?? [], [found.data]);
   return (
     <>
       <h1 className="sr-only">Durations</h1>
       <div className="mb-3 flex min-h-8 flex-wrap items-center gap-3">
-        <Choice label="Order" value={sort} options={SORTS} onChoose={change} />
         {first && (
           <span className="text-soft">
             {formatCounted(first.total, 'test')} in their legs on the default branch, of the last 28 days
@@ -51,9 +41,8 @@ export function Durations() {
         {first && (
           <Rows
             path={path}
-            rows={found.data?.pages.flatMap(({ body }) => body.durations) ?? []}
-            sort={sort}
-            onSort={change}
+            rows={rows}
+            total={sort === 'growth' ? first.grown : first.total}
             hasAny={first.total > 0}
           />
         )}
@@ -77,12 +66,12 @@ export function Durations() {
 interface RowsProps {
   path: RepositoryPath;
   rows: readonly Duration[];
-  sort: Sort;
-  onSort: (sort: Sort) => void;
+  total: number;
   hasAny: boolean;
 }
 
-function Rows({ path, rows, sort, onSort, hasAny }: RowsProps) {
+function Rows({ path: { owner, repository }, rows, total, hasAny }: RowsProps) {
+  const columns = useMemo(() => columnsOf({ owner, repository }), [owner, repository]);
   if (rows.length === 0)
     return (
       <Empty title={hasAny ? 'No test takes longer than it did' : 'No test has passed'}>
@@ -93,52 +82,91 @@ function Rows({ path, rows, sort, onSort, hasAny }: RowsProps) {
         </p>
       </Empty>
     );
-  const columns: Column<Duration, Sort>[] = [
-    {
-      head: 'Test',
-      isText: true,
-      cell: (one) => (
-        <>
-          <Link
-            to="/$owner/$repository/tests/$testId"
-            params={{ ...path, testId: one.test_id }}
-            className="block font-medium text-ink"
-            aria-label={one.test_name}
-          >
-            <TestName name={one.test_name} />
-          </Link>
-          <span className="text-xs text-soft">
-            {one.pipeline_name} › {legWords(one.job_name, one.axes)}
-          </span>
-        </>
-      ),
-    },
-    { head: 'Median', sort: 'median', cell: (one) => formatSeconds(one.median_seconds) },
-    {
-      head: 'p95',
-      hint: '19 of 20 that passed took no longer',
-      sort: 'p95',
-      cell: (one) => formatSeconds(one.p95_seconds),
-    },
-    {
-      head: 'Share',
-      hint: 'Of the time of all tests',
-      sort: 'share',
-      cell: (one) => formatShare(one.total_share),
-    },
-    { head: 'Grown', isText: true, sort: 'growth', cell: (one) => <Grown path={path} growth={one.growth} /> },
-  ];
   return (
     <Table
       label="Durations"
+      noun="test"
       columns={columns}
       rows={rows}
       keyOf={(one) => JSON.stringify([one.test_id, one.pipeline_name, one.job_name, one.axes])}
-      sort={sort}
-      onSort={onSort}
+      first={FIRST}
+      total={total}
     />
   );
 }
+
+const FIRST = { id: 'share', direction: 'desc' } as const;
+
+const columnsOf = (path: RepositoryPath): readonly Column<Duration>[] => [
+  {
+    id: 'test',
+    head: 'Test',
+    isText: true,
+    width: 'w-full max-w-0 min-w-48',
+    value: (one) => one.test_name,
+    cell: (one) => (
+      <Link
+        to="/$owner/$repository/tests/$testId"
+        params={{ ...path, testId: one.test_id }}
+        className="block font-medium text-ink"
+        aria-label={one.test_name}
+      >
+        <TestName name={one.test_name} />
+        <span className="text-xs font-normal text-soft md:hidden">{placeOf(one)}</span>
+      </Link>
+    ),
+  },
+  {
+    id: 'place',
+    head: 'Leg',
+    isText: true,
+    width: 'min-w-48 max-md:hidden',
+    value: placeOf,
+    cell: (one) => <span className="text-soft">{placeOf(one)}</span>,
+  },
+  {
+    id: 'median',
+    head: 'Median',
+    sorts: ['desc'],
+    value: (one) => one.median_seconds,
+    cell: (one) => formatSeconds(one.median_seconds),
+  },
+  {
+    id: 'p95',
+    head: 'p95',
+    hint: '19 of 20 that passed took no longer',
+    sorts: ['desc'],
+    value: (one) => one.p95_seconds,
+    cell: (one) => formatSeconds(one.p95_seconds),
+  },
+  {
+    id: 'executions',
+    head: 'Passed',
+    hint: 'Executions that passed, in 28 days',
+    isExtra: true,
+    value: (one) => one.executions_count,
+    cell: (one) => formatCount(one.executions_count),
+  },
+  {
+    id: 'share',
+    head: 'Share',
+    hint: 'Of the time of all tests',
+    sorts: ['desc'],
+    value: (one) => one.total_share,
+    cell: (one) => formatShare(one.total_share),
+  },
+  {
+    id: 'growth',
+    head: 'Grown',
+    isText: true,
+    width: 'min-w-48',
+    sorts: ['desc'],
+    value: ({ growth }) => (growth === null ? null : growth.after_seconds / growth.before_seconds),
+    cell: (one) => <Grown path={path} growth={one.growth} />,
+  },
+];
+
+const placeOf = (one: Duration): string => `${one.pipeline_name} › ${legWords(one.job_name, one.axes)}`;
 
 function Grown({ path, growth }: { path: RepositoryPath; growth: Duration['growth'] }) {
   if (growth === null) return null;

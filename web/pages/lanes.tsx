@@ -1,7 +1,7 @@
 /** Lanes: which pipeline, CI job, leg, runner, region or hour of the day fails more than its peers. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { LaneList } from '../../src/insights/lanes.ts';
 import { lanesQuery, type RepositoryPath } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
@@ -76,8 +76,62 @@ export function Lanes() {
   );
 }
 
-function Known({ path, list }: { path: RepositoryPath; list: LaneList }) {
+const columnsOf = (path: RepositoryPath, by: Kind): readonly Column<Lane>[] => [
+  {
+    id: 'lane',
+    head: HEADS[by],
+    isText: true,
+    width: 'min-w-40',
+    sorts: ['asc', 'desc'],
+    value: nameOf,
+    cell: (lane) => <span className="font-medium break-words">{nameOf(lane)}</span>,
+  },
+  {
+    id: 'runs',
+    head: 'Runs',
+    sorts: ['desc', 'asc'],
+    value: (lane) => lane.runs,
+    cell: (lane) => formatCount(lane.runs),
+  },
+  {
+    id: 'red',
+    head: 'Red',
+    hint: 'Runs in which a test failed',
+    sorts: ['desc', 'asc'],
+    value: (lane) => lane.red_runs,
+    cell: (lane) => formatCount(lane.red_runs),
+  },
+  {
+    id: 'share',
+    head: 'Share',
+    hint: 'Of its runs that were red',
+    sorts: ['desc', 'asc'],
+    value: (lane) => lane.red_share,
+    cell: (lane) => formatShare(lane.red_share),
+  },
+  {
+    id: 'peers',
+    head: 'Against its peers',
+    hint: 'How many times as often it fails as runs of the same day that differ in nothing else',
+    isText: true,
+    width: 'min-w-40',
+    sorts: ['desc', 'asc'],
+    value: (lane) => lane.times_as_often,
+    cell: (lane) => <Against lane={lane} />,
+  },
+  {
+    id: 'blame',
+    head: 'To blame',
+    isText: true,
+    width: 'min-w-40 max-w-96',
+    value: ({ to_blame: blame, tests: [first] }) => (blame === 'test' ? (first?.test_name ?? null) : blame),
+    cell: (lane) => <Blame path={path} lane={lane} />,
+  },
+];
+
+function Known({ path: { owner, repository }, list }: { path: RepositoryPath; list: LaneList }) {
   const { by, lanes, runs, red_runs: red, unknown_runs: unknown, is_complete: isComplete } = list;
+  const columns = useMemo(() => columnsOf({ owner, repository }, by), [owner, repository, by]);
   if (lanes.length === 0)
     return (
       <Empty title={unknown > 0 ? `No run says its ${by}` : 'Nothing has run'}>
@@ -88,14 +142,6 @@ function Known({ path, list }: { path: RepositoryPath; list: LaneList }) {
         </p>
       </Empty>
     );
-  const columns: Column<Lane, never>[] = [
-    { head: HEADS[by], isText: true, cell: (lane) => <span className="font-medium break-words">{nameOf(lane)}</span> },
-    { head: 'Runs', cell: (lane) => formatCount(lane.runs) },
-    { head: 'Red', hint: 'Runs in which a test failed', cell: (lane) => formatCount(lane.red_runs) },
-    { head: 'Share', cell: (lane) => formatShare(lane.red_share) },
-    { head: 'Against its peers', isText: true, cell: (lane) => <Against lane={lane} /> },
-    { head: 'To blame', isText: true, cell: (lane) => <Blame path={path} lane={lane} /> },
-  ];
   return (
     <>
       <p className="border-b border-line px-4 py-2 text-soft">
@@ -106,8 +152,10 @@ function Known({ path, list }: { path: RepositoryPath; list: LaneList }) {
       </p>
       <Table
         label="Lanes"
+        noun="lane"
         columns={columns}
         rows={lanes}
+        isWhole
         keyOf={(lane) => JSON.stringify([nameOf(lane), lane.pipeline_name])}
       />
     </>

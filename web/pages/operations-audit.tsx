@@ -29,6 +29,7 @@ const DEEDS: Record<Entry['action'], string> = {
   'quarantine.create': 'quarantined',
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',
+  'quarantine.restore': 'restored the quarantine of',
   'cause.update': 'changed owner or ticket of the cause',
   'cause.quarantine': 'quarantined the cause',
   'cause.release': 'released the cause',

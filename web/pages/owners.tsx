@@ -1,12 +1,13 @@
 /** Who owns the tests of a repository, what each owner has to do, and what has no owner. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useMemo } from 'react';
 import type { OwnerList } from '../../src/insights/owners.ts';
 import { ownersQuery, type RepositoryPath } from '../api/queries.ts';
 import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { Empty, Failed, NotYet } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FirstReport } from './first-report.tsx';
@@ -19,39 +20,29 @@ export function Owners() {
   const path = route.useParams();
   useTitle(`Owners in ${path.owner}/${path.repository}`);
   const found = useInfiniteQuery(ownersQuery(path));
+  const { owner, repository } = path;
+  const columns = useMemo(() => columnsOf({ owner, repository }), [owner, repository]);
   const first = found.data?.pages[0]?.body;
+  const rows = useMemo(() => rowsOf(found.data?.pages.map(({ body }) => body) ?? []), [found.data]);
   if (!first) return <NotYet title="Owners" error={found.error} reset={() => void found.refetch()} />;
   if (first.tests === 0) return <FirstReport {...path} />;
-  const owners = found.data?.pages.flatMap(({ body }) => body.owners) ?? [];
   return (
     <div className="flex flex-col gap-5">
       <header>
         <h1 className="text-lg font-semibold">Owners</h1>
         <p className="text-soft">{coverage(first)}</p>
       </header>
-      {owners.length > 0 && (
-        <Section title={formatCounted(first.total, 'owner')}>
-          <Table>
-            {owners.map(({ owner, ...totals }) => (
-              <Row key={owner} totals={totals}>
-                <Link
-                  to="/$owner/$repository/tests"
-                  params={path}
-                  search={{ ownedBy: owner }}
-                  className="block truncate font-medium text-ink"
-                >
-                  {owner}
-                </Link>
-              </Row>
-            ))}
-            {first.unowned.tests > 0 && (
-              <Row totals={first.unowned}>
-                <Link to="/$owner/$repository/tests" params={path} search={{ unowned: true }} className="text-soft">
-                  No owner
-                </Link>
-              </Row>
-            )}
-          </Table>
+      {first.total > 0 && (
+        <Section title="By owner">
+          <Table
+            label="Owners"
+            noun="owner"
+            columns={columns}
+            rows={rows}
+            keyOf={({ owner }) => owner ?? ''}
+            isWhole={!found.hasNextPage}
+            {...(!found.hasNextPage && { first: FIRST })}
+          />
           {found.isFetchNextPageError && <Failed error={found.error} reset={() => void found.fetchNextPage()} />}
           {found.hasNextPage && (
             <div className="flex justify-center border-t border-line p-3">
@@ -68,63 +59,90 @@ export function Owners() {
         </Section>
       )}
       {first.unmatched_total > 0 && <Unmatched list={first} />}
-      {!first.has_codeowners && <HowToSend path={path} hasOwners={owners.length > 0} />}
+      {!first.has_codeowners && <HowToSend path={path} hasOwners={first.total > 0} />}
     </div>
   );
 }
+
+/** Those without an owner come last, once all owners are there. */
+const rowsOf = (pages: readonly OwnerList[]): readonly OwnerRow[] => {
+  const owners: OwnerRow[] = pages.flatMap((page) => page.owners);
+  const [first] = pages;
+  return first && first.unowned.tests > 0 ? [...owners, { owner: null, ...first.unowned }] : owners;
+};
 
 const coverage = ({ tests, owned_tests: owned }: OwnerList): string =>
   owned === tests
     ? `All ${formatCounted(tests, 'test')} have an owner.`
     : `${formatCount(owned)} of ${formatCounted(tests, 'test')} (${formatShare(owned / tests)}) have an owner, ${formatCount(tests - owned)} have none.`;
 
-const NUMBER = 'px-2 py-2 text-right tabular-nums';
+/** A row of the table; the owner of those that have none is null. */
+type OwnerRow = Totals & { owner: string | null };
 
-const Table = ({ children }: { children: ReactNode }) => (
-  <table className="w-full table-fixed">
-    <thead className="text-xs text-soft">
-      <tr>
-        <th scope="col" className="px-4 py-2 text-left font-normal">
-          Owner
-        </th>
-        <th scope="col" className={`${NUMBER} w-16 font-normal sm:w-24`}>
-          Tests
-        </th>
-        <th scope="col" className={`${NUMBER} w-16 font-normal sm:w-24`}>
-          Broken
-        </th>
-        <th scope="col" className={`${NUMBER} w-14 font-normal sm:w-24`}>
-          Flaky
-        </th>
-        <th scope="col" className={`${NUMBER} w-28 font-normal max-sm:hidden`}>
-          Quarantined
-        </th>
-        <th scope="col" className={`${NUMBER} w-32 pr-4 font-normal max-md:hidden`}>
-          Last failure
-        </th>
-      </tr>
-    </thead>
-    <tbody>{children}</tbody>
-  </table>
-);
+const FIRST = { id: 'broken', direction: 'desc' } as const;
 
-const Row = ({ totals, children }: { totals: Totals; children: ReactNode }) => (
-  <tr className="border-t border-line">
-    <th scope="row" className="min-w-0 px-4 py-2 text-left font-normal">
-      {children}
-    </th>
-    <td className={NUMBER}>{formatCount(totals.tests)}</td>
-    <Count value={totals.broken_tests} colour="text-broken" />
-    <Count value={totals.flaky_tests} colour="text-flaky" />
-    <td className={`${NUMBER} max-sm:hidden`}>{formatCount(totals.quarantined_tests)}</td>
-    <td className={`${NUMBER} pr-4 text-soft max-md:hidden`}>
-      {totals.last_failure_at === null ? '–' : <Time at={totals.last_failure_at} />}
-    </td>
-  </tr>
-);
+const columnsOf = (path: RepositoryPath): readonly Column<OwnerRow>[] => [
+  {
+    id: 'owner',
+    head: 'Owner',
+    isText: true,
+    sorts: ['asc', 'desc'],
+    value: ({ owner }) => owner,
+    cell: ({ owner }) => (
+      <Link
+        to="/$owner/$repository/tests"
+        params={path}
+        search={owner === null ? { unowned: true } : { ownedBy: owner }}
+        className={owner === null ? 'text-soft' : 'block font-medium break-words text-ink'}
+      >
+        {owner ?? 'No owner'}
+      </Link>
+    ),
+  },
+  {
+    id: 'tests',
+    head: 'Tests',
+    width: 'w-16 sm:w-24',
+    sorts: ['desc', 'asc'],
+    value: ({ tests }) => tests,
+    cell: ({ tests }) => formatCount(tests),
+  },
+  {
+    id: 'broken',
+    head: 'Broken',
+    width: 'w-16 sm:w-24',
+    sorts: ['desc', 'asc'],
+    value: ({ broken_tests: broken }) => broken,
+    cell: ({ broken_tests: broken }) => <Count value={broken} colour="text-broken" />,
+  },
+  {
+    id: 'flaky',
+    head: 'Flaky',
+    width: 'w-14 sm:w-24',
+    sorts: ['desc', 'asc'],
+    value: ({ flaky_tests: flaky }) => flaky,
+    cell: ({ flaky_tests: flaky }) => <Count value={flaky} colour="text-flaky" />,
+  },
+  {
+    id: 'quarantined',
+    head: 'Quarantined',
+    width: 'w-28 max-sm:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ quarantined_tests: quarantined }) => quarantined,
+    cell: ({ quarantined_tests: quarantined }) => formatCount(quarantined),
+  },
+  {
+    id: 'last_failure',
+    head: 'Last failure',
+    width: 'w-36 max-md:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ last_failure_at: at }) => at,
+    cell: ({ last_failure_at: at }) => <span className="text-soft">{at === null ? '–' : <Time at={at} />}</span>,
+  },
+];
 
 const Count = ({ value, colour }: { value: number; colour: string }) => (
-  <td className={`${NUMBER} ${value === 0 ? 'text-soft' : `font-medium ${colour}`}`}>{formatCount(value)}</td>
+  <span className={value === 0 ? 'text-soft' : `font-medium ${colour}`}>{formatCount(value)}</span>
 );
 
 function Unmatched({ list: { unmatched_total: total, unmatched_patterns: patterns } }: { list: OwnerList }) {

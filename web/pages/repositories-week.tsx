@@ -19,25 +19,51 @@ const hasChanged = (one: Changed): boolean =>
   one.ingest.has_problems ||
   one.ingest.is_waiting;
 
-const COLUMNS: readonly Column<Changed, never>[] = [
+const COLUMNS: readonly Column<Changed>[] = [
   {
+    id: 'repository',
     head: 'Repository',
     isText: true,
+    value: ({ owner, repository }) => `${owner}/${repository}`,
     cell: (one) => (
       <Link to="/$owner/$repository" params={pathOf(one)} className="font-medium text-ink">
         {one.owner}/{one.repository}
       </Link>
     ),
   },
-  { head: 'Turned broken', cell: (one) => <Count value={turned(one, 'turned_broken')} colour="text-broken" /> },
-  { head: 'Turned flaky', cell: (one) => <Count value={turned(one, 'turned_flaky')} colour="text-flaky" /> },
   {
+    id: 'turned_broken',
+    head: 'Turned broken',
+    value: (one) => turned(one, 'turned_broken'),
+    cell: (one) => <Count value={turned(one, 'turned_broken')} colour="text-broken" />,
+  },
+  {
+    id: 'turned_flaky',
+    head: 'Turned flaky',
+    value: (one) => turned(one, 'turned_flaky'),
+    cell: (one) => <Count value={turned(one, 'turned_flaky')} colour="text-flaky" />,
+  },
+  {
+    id: 'recovered',
     head: 'Recovered or fixed',
+    value: (one) => turned(one, 'recovered', 'fixed'),
     cell: (one) => <Count value={turned(one, 'recovered', 'fixed')} colour="text-healthy" />,
   },
-  { head: 'Red runs', hint: 'On any branch, and in the week before', cell: (one) => <RedRuns of={one} /> },
-  { head: 'Worst cause', isText: true, cell: (one) => <WorstCause of={one} /> },
-  { head: 'Uploads', cell: (one) => <Uploads of={one} /> },
+  {
+    id: 'red_runs',
+    head: 'Red runs',
+    hint: 'On any branch, and in the week before',
+    value: (one) => one.red_runs.this_week,
+    cell: (one) => <RedRuns of={one} />,
+  },
+  {
+    id: 'cause',
+    head: 'Worst cause',
+    isText: true,
+    value: (one) => one.worst_cause?.cause_id ?? null,
+    cell: (one) => <WorstCause of={one} />,
+  },
+  { id: 'uploads', head: 'Uploads', value: (one) => one.ingest.refused_uploads, cell: (one) => <Uploads of={one} /> },
 ];
 
 export function RepositoriesWeek({ found }: { found: RepositoryChangeList }) {
@@ -48,6 +74,8 @@ export function RepositoriesWeek({ found }: { found: RepositoryChangeList }) {
       {changed.length > 0 && (
         <Table
           label="What changed in each repository"
+          noun="repository"
+          isPlain
           columns={COLUMNS}
           rows={changed}
           keyOf={({ owner, repository }) => `${owner}/${repository}`}

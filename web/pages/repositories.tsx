@@ -1,17 +1,16 @@
-// biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
 /** The home of the service: what changed this week, and all repositories, those with the most trouble first. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import { firstRepositoriesQuery, repositoriesQuery, repositoryChangesQuery } from '../api/queries.ts';
 import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
-import { VirtualRows } from '../ui/virtual-rows.tsx';
 import { RepositoriesWeek } from './repositories-week.tsx';
 
 const route = getRouteApi('/signed/');
@@ -19,6 +18,7 @@ type Repository = RepositoryList['repositories'][number];
 
 /** With fewer, there is nothing to find. */
 const SEARCHED_MIN = 8;
+const NONE: readonly Repository[] = [];
 
 export function Repositories() {
   const { q = '' } = route.useSearch();
@@ -36,8 +36,8 @@ export function Repositories() {
     (text: string) => void navigate({ search: text === '' ? {} : { q: text }, replace: true }),
     [navigate],
   );
-  const all = (isLong && whole.data ? whole : first).data?.repositories ?? [];
-  const found = all.filter((one) => pathOf(one).toLowerCase().includes(q.toLowerCase()));
+  const all = (isLong && whole.data ? whole : first).data?.repositories ?? NONE;
+  const found = useMemo(() => all.filter((one) => pathOf(one).toLowerCase().includes(q.toLowerCase())), [all, q]);
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-3">
@@ -61,7 +61,7 @@ export function Repositories() {
             }
           />
         )}
-        {found.length > 0 && !changes.isPending && <Rows repositories={found} />}
+        {found.length > 0 && !changes.isPending && <Rows repositories={found} isWhole={!isWaiting} />}
         {first.data && !changes.isPending && all.length === 0 && (
           <Empty title="No repository has sent results yet">
             <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
@@ -74,41 +74,33 @@ export function Repositories() {
   );
 }
 
-const ROW_PX = 48;
-const GRID =
-  'grid items-center gap-x-3 px-4 grid-cols-[minmax(0,1fr)_3.5rem_3.5rem] sm:grid-cols-[minmax(0,1fr)_3.5rem_3.5rem_7rem] lg:grid-cols-[minmax(0,1fr)_4.5rem_4.5rem_4rem_4rem_9rem_6rem_6.5rem_5rem]';
-const WIDE = 'max-lg:hidden';
-const COLUMNS = [
-  ['Repository', ''],
-  ['Tests', `text-right ${WIDE}`],
-  ['Healthy', `text-right ${WIDE}`],
-  ['Broken', 'text-right'],
-  ['Flaky', 'text-right'],
-  ['Failed in 14 days', 'max-sm:hidden'],
-  ['Quarantined', `text-right ${WIDE}`],
-  ['Last run', `text-right ${WIDE}`],
-  ['Ingest lag', `text-right ${WIDE}`],
-] as const;
-
 const pathOf = ({ owner, repository }: Repository): string => `${owner}/${repository}`;
+const healthyOf = (one: Repository): number => one.tests - one.flaky_tests - one.broken_tests;
 
-const Rows = ({ repositories }: { repositories: readonly Repository[] }) => (
-  <VirtualRows
+const Rows = ({ repositories, isWhole }: { repositories: readonly Repository[]; isWhole: boolean }) => (
+  <Table
     label="Repositories"
+    noun="repository"
+    nouns="repositories"
     columns={COLUMNS}
-    grid={GRID}
-    rowPx={ROW_PX}
-    count={repositories.length}
-    keyOf={(index) => (repositories[index] ? pathOf(repositories[index]) : '')}
-  >
-    {(index) => repositories[index] && <Cells one={repositories[index]} />}
-  </VirtualRows>
+    rows={repositories}
+    keyOf={pathOf}
+    isWhole={isWhole}
+    onSeen={() => {}}
+  />
 );
 
-function Cells({ one }: { one: Repository }) {
-  return (
-    <>
-      <div role="cell" className="min-w-0">
+const NARROW = 'w-16 lg:w-20';
+const WIDE = 'w-20 max-lg:hidden';
+const COLUMNS: readonly Column<Repository>[] = [
+  {
+    id: 'repository',
+    head: 'Repository',
+    isText: true,
+    sorts: ['asc', 'desc'],
+    value: pathOf,
+    cell: (one) => (
+      <>
         <Link
           to="/$owner/$repository"
           params={{ owner: one.owner, repository: one.repository }}
@@ -125,54 +117,103 @@ function Cells({ one }: { one: Repository }) {
             </span>
           )}
         </span>
-      </div>
-      <Count value={one.tests} colour="" className={WIDE} />
-      <Count value={one.tests - one.flaky_tests - one.broken_tests} colour="text-healthy" className={WIDE} />
-      <Count value={one.broken_tests} colour="text-broken" />
-      <Flaky active={one.active_flaky_tests} calm={one.flaky_tests - one.active_flaky_tests} />
-      <div role="cell" className="max-sm:hidden">
-        <DaySparkline counts={one.failed_executions_by_day} what="failed execution" className="h-7 w-full" />
-      </div>
-      <div role="cell" className={`text-right tabular-nums ${WIDE}`}>
+      </>
+    ),
+  },
+  {
+    id: 'tests',
+    head: 'Tests',
+    width: WIDE,
+    sorts: ['desc', 'asc'],
+    value: ({ tests }) => tests,
+    cell: ({ tests }) => <Count value={tests} colour="" />,
+  },
+  {
+    id: 'healthy',
+    head: 'Healthy',
+    width: WIDE,
+    sorts: ['desc', 'asc'],
+    value: healthyOf,
+    cell: (one) => <Count value={healthyOf(one)} colour="text-healthy" />,
+  },
+  {
+    id: 'broken',
+    head: 'Broken',
+    width: NARROW,
+    sorts: ['desc', 'asc'],
+    value: ({ broken_tests: broken }) => broken,
+    cell: ({ broken_tests: broken }) => <Count value={broken} colour="text-broken" />,
+  },
+  {
+    id: 'flaky',
+    head: 'Flaky',
+    hint: 'Calm ones are flaky, but have not failed on their own for weeks',
+    width: NARROW,
+    sorts: ['desc', 'asc'],
+    value: ({ active_flaky_tests: active }) => active,
+    cell: (one) => <Flaky active={one.active_flaky_tests} calm={one.flaky_tests - one.active_flaky_tests} />,
+  },
+  {
+    id: 'failed',
+    head: 'Failed in 14 days',
+    width: 'w-28 lg:w-36 max-sm:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ failed_executions_by_day: days }) => days.reduce((sum, count) => sum + count, 0),
+    cell: ({ failed_executions_by_day: days }) => (
+      <DaySparkline counts={days} what="failed execution" className="h-7 w-full" />
+    ),
+  },
+  {
+    id: 'quarantined',
+    head: 'Quarantined',
+    width: 'w-28 max-lg:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ quarantined_tests: quarantined }) => quarantined,
+    cell: (one) => (
+      <>
         {formatCount(one.quarantined_tests)}
         {one.recovered_tests > 0 && (
           <span className="block text-xs text-healthy">{formatCount(one.recovered_tests)} recovered</span>
         )}
-      </div>
-      <Cell>{one.last_run_at === null ? 'not in 14 days' : <Time at={one.last_run_at} />}</Cell>
-      <Cell>{one.ingest_lag_seconds === null ? '–' : formatSeconds(one.ingest_lag_seconds)}</Cell>
-    </>
-  );
-}
-
-const Cell = ({ children }: { children: ReactNode }) => (
-  <div role="cell" className={`text-right text-soft tabular-nums ${WIDE}`}>
-    {children}
-  </div>
-);
+      </>
+    ),
+  },
+  {
+    id: 'last_run',
+    head: 'Last run',
+    width: 'w-28 max-lg:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ last_run_at: at }) => at,
+    cell: ({ last_run_at: at }) => (
+      <span className="text-soft">{at === null ? 'not in 14 days' : <Time at={at} />}</span>
+    ),
+  },
+  {
+    id: 'lag',
+    head: 'Ingest lag',
+    width: 'w-24 max-lg:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ ingest_lag_seconds: lag }) => lag,
+    cell: ({ ingest_lag_seconds: lag }) => <span className="text-soft">{lag === null ? '–' : formatSeconds(lag)}</span>,
+  },
+];
 
 interface CountProps {
   value: number;
   /** Unless there is none. */
   colour: string;
-  className?: string;
 }
 
-const Count = ({ value, colour, className = '' }: CountProps) => (
-  <div
-    role="cell"
-    className={`text-right tabular-nums ${value === 0 ? 'text-soft' : `font-medium ${colour}`} ${className}`}
-  >
-    {formatCount(value)}
-  </div>
+const Count = ({ value, colour }: CountProps) => (
+  <span className={value === 0 ? 'text-soft' : `font-medium ${colour}`}>{formatCount(value)}</span>
 );
 
 /** Calm ones are no alarm. */
 const Flaky = ({ active, calm }: { active: number; calm: number }) => (
-  <div role="cell" className="text-right tabular-nums">
-    <span className={active === 0 ? 'text-soft' : 'font-medium text-flaky'}>{formatCount(active)}</span>
+  <>
+    <Count value={active} colour="text-flaky" />
     {calm > 0 && <span className="block text-xs whitespace-nowrap text-soft">{formatCount(calm)} calm</span>}
-  </div>
+  </>
 );
 
 function OpenRepository() {

@@ -1,14 +1,16 @@
 /** Pipelines' runs of commits, on every branch, the newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { RunList } from '../../src/insights/runs.ts';
 import { type RepositoryPath, runsQuery } from '../api/queries.ts';
+import { Commit } from '../ui/commit.tsx';
 import { formatCount } from '../ui/format.ts';
-import { PagedList } from '../ui/paged-list.tsx';
+import { Paged } from '../ui/paged-list.tsx';
 import { Pull } from '../ui/pull.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 
@@ -26,10 +28,12 @@ export function Runs() {
     placeholderData: (before) => before,
   });
   const onSearch = useCallback(
-    (text: string) => void navigate({ search: text === '' ? {} : { branch: text }, replace: true }),
+    (text: string) => void navigate({ search: (before) => ({ ...before, branch: text || undefined }), replace: true }),
     [navigate],
   );
-  const runs = found.data?.pages.flatMap((page) => page.body.runs) ?? [];
+  const { owner, repository } = path;
+  const columns = useMemo(() => columnsOf({ owner, repository }), [owner, repository]);
+  const runs = useMemo(() => found.data?.pages.flatMap((page) => page.body.runs) ?? [], [found.data]);
   return (
     <>
       <h1 className="sr-only">Runs</h1>
@@ -37,9 +41,9 @@ export function Runs() {
         <SearchField label="Branch" placeholder="Every branch" value={branch ?? ''} onSearch={onSearch} />
       </div>
       <div className="card overflow-hidden">
-        <PagedList
+        <Paged
           found={found}
-          rows={runs}
+          count={runs.length}
           older="Older runs"
           empty={
             <Empty title={branch === undefined ? 'Nothing has run' : `Nothing ran on ${branch}`}>
@@ -47,58 +51,130 @@ export function Runs() {
             </Empty>
           }
         >
-          {(run) => <Row key={run.id} path={path} run={run} />}
-        </PagedList>
+          <Table
+            label="Runs"
+            noun="run"
+            columns={columns}
+            rows={runs}
+            keyOf={({ id }) => id}
+            first={FIRST}
+            isMore={found.hasNextPage}
+          />
+        </Paged>
       </div>
     </>
   );
 }
 
+const FIRST = { id: 'started_at', direction: 'desc' } as const;
+
+const columnsOf = (path: RepositoryPath): readonly Column<Run>[] => [
+  {
+    id: 'outcome',
+    head: 'Outcome',
+    isText: true,
+    width: 'w-24',
+    value: ({ passed, failed }) => (failed > 0 ? 'failed' : passed > 0 ? 'passed' : 'nothing ran'),
+    cell: (run) => <Outcome run={run} />,
+  },
+  {
+    id: 'commit',
+    head: 'Commit',
+    isText: true,
+    width: 'sm:w-28',
+    value: ({ commit_sha: commit, run_id: id }) => commit ?? id,
+    cell: (run) => (
+      <>
+        {run.commit_sha === null ? (
+          <span className="font-medium">{run.run_id}</span>
+        ) : (
+          <Commit path={path} commit={run.commit_sha} />
+        )}
+        <span className="block break-words text-soft sm:hidden">
+          <Branch path={path} run={run} />
+        </span>
+      </>
+    ),
+  },
+  {
+    id: 'branch',
+    head: 'Branch',
+    isText: true,
+    width: 'max-sm:hidden',
+    value: ({ branch }) => branch,
+    cell: (run) => (
+      <span className="break-words text-soft">
+        <Branch path={path} run={run} />
+      </span>
+    ),
+  },
+  {
+    id: 'pipeline',
+    head: 'Pipeline',
+    isText: true,
+    width: 'max-sm:hidden',
+    value: ({ pipeline_name: pipeline }) => pipeline,
+    cell: (run) => (
+      <span className="text-soft">
+        <Link to="/$owner/$repository/runs/$run" params={{ ...path, run: run.id }}>
+          {run.pipeline_name}
+        </Link>
+        {run.attempts_count > 1 && `, ${formatCount(run.attempts_count)} attempts`}
+      </span>
+    ),
+  },
+  {
+    id: 'jobs',
+    head: 'Jobs',
+    width: 'w-16 max-md:hidden',
+    value: ({ jobs_count: jobs }) => jobs,
+    cell: ({ jobs_count: jobs }) => formatCount(jobs),
+  },
+  {
+    id: 'passed',
+    head: 'Passed',
+    width: 'w-20 max-md:hidden',
+    value: ({ passed }) => passed,
+    cell: ({ passed }) => formatCount(passed),
+  },
+  {
+    id: 'failed',
+    head: 'Failed',
+    width: 'w-20 max-md:hidden',
+    value: ({ failed }) => failed,
+    cell: ({ failed }) => (
+      <span className={failed === 0 ? 'text-soft' : 'font-medium text-broken'}>{formatCount(failed)}</span>
+    ),
+  },
+  {
+    id: 'started_at',
+    head: 'Started',
+    hint: 'The newest first',
+    width: 'w-32',
+    value: ({ started_at: at }) => at,
+    cell: ({ started_at: at }) => (
+      <span className="text-soft">
+        <Time at={at} />
+      </span>
+    ),
+  },
+];
+
 /** A run in which nothing passed or failed has neither. */
 function Outcome({ run: { passed, failed } }: { run: Run }) {
   const colour = failed > 0 ? 'text-broken' : passed > 0 ? 'text-healthy' : 'text-soft';
-  const word = failed > 0 ? `✕ ${formatCount(failed)} failed` : passed > 0 ? '✓ passed' : 'nothing ran';
+  const word = failed > 0 ? `✕ failed` : passed > 0 ? '✓ passed' : 'nothing ran';
   return <span className={`text-xs font-medium ${colour}`}>{word}</span>;
 }
 
-function Row({ path, run }: { path: RepositoryPath; run: Run }) {
-  const commit = run.commit_sha;
-  return (
-    <li className="flex flex-wrap items-baseline gap-x-3 border-b border-line px-4 py-2 last:border-0 hover:bg-raised sm:grid sm:grid-cols-[5rem_minmax(0,1fr)_12rem_6.5rem]">
-      <Outcome run={run} />
-      <span className="min-w-0 max-sm:contents sm:truncate">
-        {commit === null ? (
-          <span className="font-medium">{run.run_id}</span>
-        ) : (
-          <Link
-            to="/$owner/$repository/commits/$commit"
-            params={{ ...path, commit }}
-            className="font-mono text-xs font-medium"
-            title={commit}
-          >
-            {commit.slice(0, 10)}
-          </Link>
-        )}
-        <span className="text-soft max-sm:order-1 max-sm:basis-full max-sm:break-words sm:ml-3">
-          {run.pull_request !== null && (
-            <>
-              <Pull path={path} number={run.pull_request} />{' '}
-            </>
-          )}
-          {run.branch}
-          {run.is_troubled && ' · troubled'}
-        </span>
-      </span>
-      <span className="truncate text-soft max-sm:hidden">
-        <Link to="/$owner/$repository/runs/$run" params={{ ...path, run: run.id }}>
-          {run.pipeline_name}
-        </Link>{' '}
-        · {formatCount(run.jobs_count)} {run.jobs_count === 1 ? 'job' : 'jobs'}
-        {run.attempts_count > 1 && `, ${run.attempts_count} attempts`}
-      </span>
-      <span className="text-right text-soft max-sm:ml-auto">
-        <Time at={run.started_at} />
-      </span>
-    </li>
-  );
-}
+const Branch = ({ path, run }: { path: RepositoryPath; run: Run }) => (
+  <>
+    {run.pull_request !== null && (
+      <>
+        <Pull path={path} number={run.pull_request} />{' '}
+      </>
+    )}
+    {run.branch}
+    {run.is_troubled && ' · troubled'}
+  </>
+);

@@ -1,16 +1,18 @@
 /** Whether a test is quarantined, with the way in and out. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+
 import { useState } from 'react';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
-import { quarantinesChanged } from '../api/changes.ts';
-import { effectsQuery, failuresQuery, quarantinesQuery, release, sessionQuery, type TestPath } from '../api/queries.ts';
+import { effectsQuery, failuresQuery, quarantinesQuery, sessionQuery, type TestPath } from '../api/queries.ts';
 import { EffectText } from '../ui/effect.tsx';
 import { Excused } from '../ui/excused.tsx';
 import { Failed } from '../ui/states.tsx';
 import { Terms } from '../ui/terms.tsx';
 import { Time } from '../ui/time.tsx';
+import { useQuarantineDeeds } from './quarantine-deeds.ts';
 import { QuarantineDialog } from './quarantine-dialog.tsx';
+import { EditQuarantines } from './quarantine-edit.tsx';
 
 type Quarantine = QuarantineListAnswer['quarantined_tests'][number];
 
@@ -41,14 +43,11 @@ export function TestQuarantine({ path, testName }: { path: TestPath; testName: s
 }
 
 function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Quarantine; mayChange: boolean }) {
-  const client = useQueryClient();
   const { data: failures } = useQuery(failuresQuery(path));
   const { data: counted } = useQuery(effectsQuery({ owner: path.owner, repository: path.repository }));
   const effect = counted?.effects.find(({ quarantine_id: id }) => id === quarantine.id);
-  const releasing = useMutation({
-    mutationFn: () => release(path, quarantine.id),
-    onSettled: () => quarantinesChanged(client),
-  });
+  const { releaseAll, isPending } = useQuarantineDeeds(path);
+  const [isEditing, setEditing] = useState(false);
   const { branch, pipeline_name: pipeline, job_name: job, axes, failure_ids: failureIds } = quarantine;
   return (
     <div className="flex flex-wrap items-start gap-x-3 gap-y-1 border-t border-line px-4 py-2.5">
@@ -82,15 +81,21 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
         <span className="rounded-full bg-healthy-soft px-2 py-0.5 text-xs font-medium text-healthy">recovered</span>
       )}
       {mayChange && (
-        <button type="button" className="button h-7" disabled={releasing.isPending} onClick={() => releasing.mutate()}>
-          {releasing.isPending ? 'Releasing …' : 'Release'}
-        </button>
+        <>
+          <button type="button" className="button h-7" onClick={() => setEditing(true)}>
+            Change …
+          </button>
+          <button
+            type="button"
+            className="button h-7"
+            disabled={isPending}
+            onClick={() => void releaseAll([quarantine])}
+          >
+            {isPending ? 'Releasing …' : 'Release'}
+          </button>
+        </>
       )}
-      {releasing.error && (
-        <p role="alert" className="basis-full text-broken">
-          {releasing.error.message}
-        </p>
-      )}
+      {isEditing && <EditQuarantines path={path} quarantines={[quarantine]} onClose={() => setEditing(false)} />}
     </div>
   );
 }

@@ -1,17 +1,24 @@
-// biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
 /** The rows of tests. */
 import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
 import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
-import { useIsWide } from '../ui/media.ts';
+import { Hint } from '../ui/hint.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { TestName } from '../ui/test-name.tsx';
 import { Time } from '../ui/time.tsx';
-import { VirtualRows } from '../ui/virtual-rows.tsx';
 
 type Found = TestSearchAnswer['tests'][number];
+
+interface Filter {
+  pipeline?: string;
+  job?: string;
+  ownedBy?: string;
+  unowned?: true | undefined;
+}
 
 interface TestRowsProps {
   path: RepositoryPath;
@@ -22,121 +29,181 @@ interface TestRowsProps {
   isStale: boolean;
   hasMore: boolean;
   onMore: () => void;
-  onFilter: (filter: { pipeline?: string; job?: string; ownedBy?: string; unowned?: true | undefined }) => void;
+  onFilter: (filter: Filter) => void;
 }
 
-const ROW_PX = 44;
-/** On a phone, a row has two lines: the name, and what is known of it. */
-const NARROW_ROW_PX = 60;
-const GRID =
-  'grid grid-cols-[minmax(0,1fr)_3rem_4.5rem] gap-x-2 md:gap-x-3 md:grid-cols-[5.5rem_minmax(0,1fr)_10rem_7rem_7rem] lg:grid-cols-[5.5rem_minmax(0,1fr)_12rem_8rem_7rem_7.5rem] xl:grid-cols-[5.5rem_minmax(0,1fr)_9rem_10rem_8rem_7rem_7.5rem] items-center px-4';
 /** Before the rest of a page is in view, so that one does not wait for it. */
 const AHEAD_ROWS = 20;
+const WORST_FIRST = { id: 'health_status', direction: 'desc' } as const;
 
 export function TestRows({ path, tests, total, isStale, hasMore, onMore, onFilter }: TestRowsProps) {
-  const rowPx = useIsWide() ? ROW_PX : NARROW_ROW_PX;
+  const { owner, repository } = path;
+  const columns = useMemo(() => columnsOf({ owner, repository }, onFilter), [owner, repository, onFilter]);
   return (
-    <VirtualRows
+    <Table
       label="Tests"
-      columns={[
-        ['Health', 'max-md:sr-only'],
-        [formatCounted(total, 'test'), ''],
-        ['Owner', 'max-xl:hidden'],
-        ['Pipeline · job', 'max-md:hidden'],
-        ['Failed in 14 days', 'max-md:sr-only'],
-        ['Failed in 30 days', 'text-right max-md:col-span-2'],
-        ['Last failure', 'text-right max-lg:hidden'],
-      ]}
-      grid={GRID}
-      rowPx={rowPx}
-      count={tests.length}
+      noun="test"
+      columns={columns}
+      rows={tests}
+      keyOf={(test) => `${test.test_id} ${test.pipeline_name} ${test.job_name}`}
+      first={WORST_FIRST}
       total={total}
       isStale={isStale}
-      keyOf={(index) => keyOf(tests[index])}
       onSeen={(last) => {
         if (hasMore && last >= tests.length - AHEAD_ROWS) onMore();
       }}
-    >
-      {(index) => tests[index] && <Cells path={path} test={tests[index]} onFilter={onFilter} />}
-    </VirtualRows>
+    />
   );
 }
 
-const keyOf = (test: Found | undefined): string =>
-  test ? `${test.test_id} ${test.pipeline_name} ${test.job_name}` : '';
-
-interface CellsProps {
-  path: RepositoryPath;
-  test: Found;
-  onFilter: TestRowsProps['onFilter'];
-}
-
-function Cells({ path, test, onFilter }: CellsProps) {
-  const { health_status: health, failed_executions: failed, executions, last_failure_at: lastFailure } = test.metrics;
-  const { failed_executions_by_day: failedByDay } = test.metrics;
-  const [owner] = test.owners;
-  return (
-    <>
-      <div role="cell" className="flex min-w-0 items-center gap-2 max-md:order-2">
-        <HealthBadge health={health} isActive={test.metrics.is_active} />
-        <span className="truncate text-xs text-soft md:hidden">
-          {test.pipeline_name} · {test.job_name}
-        </span>
-      </div>
-      <div role="cell" className="min-w-0 max-md:order-1 max-md:col-span-3">
-        <Link
-          to="/$owner/$repository/tests/$testId"
-          params={{ ...path, testId: test.test_id }}
-          className="block font-medium text-ink"
-          aria-label={test.test_name}
-        >
-          <TestName name={test.test_name} />
-        </Link>
-      </div>
-      <div role="cell" className="flex min-w-0 text-soft max-xl:hidden" title={test.owners.join(', ')}>
-        {owner === undefined ? (
-          '–'
-        ) : (
-          <Filter label="owner" value={owner} onClick={(ownedBy) => onFilter({ ownedBy, unowned: undefined })} />
-        )}
-        {test.owners.length > 1 && (
-          <span className="shrink-0 pl-1 text-xs">+{formatCount(test.owners.length - 1)}</span>
-        )}
-      </div>
-      <div role="cell" className="flex min-w-0 gap-1 text-soft max-md:hidden">
-        <Filter label="pipeline" value={test.pipeline_name} onClick={(pipeline) => onFilter({ pipeline })} />
+/** Named as the service sorts by them. */
+const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): readonly Column<Found>[] => [
+  {
+    id: 'health_status',
+    head: 'Health',
+    hint: 'Worst first, and by failures among flaky and broken tests',
+    isText: true,
+    width: 'w-24 max-md:hidden',
+    sorts: ['desc'],
+    value: ({ metrics }) => (metrics.health_status === 'flaky' && !metrics.is_active ? 'calm' : metrics.health_status),
+    cell: ({ metrics }) => <HealthBadge health={metrics.health_status} isActive={metrics.is_active} />,
+  },
+  {
+    id: 'test_name',
+    head: 'Test',
+    isText: true,
+    sorts: ['asc', 'desc'],
+    value: ({ test_name: name }) => name,
+    cell: (test) => <Name path={path} test={test} />,
+  },
+  {
+    id: 'owner',
+    head: 'Owner',
+    isText: true,
+    width: 'w-40 max-xl:hidden',
+    value: ({ owners }) => owners.join(' '),
+    cell: ({ owners }) => <Owners owners={owners} onFilter={onFilter} />,
+  },
+  {
+    id: 'place',
+    head: 'Pipeline · job',
+    isText: true,
+    width: 'w-40 lg:w-48 max-md:hidden',
+    value: ({ pipeline_name: pipeline, job_name: job }) => `${pipeline} · ${job}`,
+    cell: ({ pipeline_name: pipeline, job_name: job }) => (
+      <span className="flex min-w-0 gap-1 text-soft">
+        <Only label="pipeline" value={pipeline} onClick={() => onFilter({ pipeline })} />
         <span aria-hidden="true">·</span>
-        <Filter label="job" value={test.job_name} onClick={(job) => onFilter({ job })} />
-      </div>
-      <div role="cell" className="max-md:order-3">
-        <DaySparkline counts={failedByDay} what="failed execution" className="h-6 w-full max-md:h-4" />
-      </div>
-      <div
-        role="cell"
-        className="text-right tabular-nums max-md:order-4 max-md:text-xs"
-        title={`${formatCount(failed)} of ${formatCounted(executions, 'execution')} failed in the last 30 days`}
-      >
+        <Only label="job" value={job} onClick={() => onFilter({ job })} />
+      </span>
+    ),
+  },
+  {
+    id: 'days',
+    head: 'Failed in 14 days',
+    width: 'w-32 max-md:hidden',
+    value: ({ metrics }) => metrics.failed_executions_by_day.reduce((sum, count) => sum + count, 0),
+    cell: ({ metrics }) => (
+      <DaySparkline counts={metrics.failed_executions_by_day} what="failed execution" className="h-6 w-full" />
+    ),
+  },
+  {
+    id: 'failed_executions_count',
+    head: 'Failed in 30 days',
+    width: 'w-20 md:w-36',
+    sorts: ['desc'],
+    value: ({ metrics }) => metrics.failed_executions,
+    cell: ({ metrics: { failed_executions: failed, executions } }) => (
+      <Hint text={`${formatCount(failed)} of ${formatCounted(executions, 'execution')} failed in the last 30 days`}>
         {failed > 0 ? (
           <>
-            {formatCount(failed)} <span className="text-soft">{formatShare(failed / executions)}</span>
+            {formatCount(failed)} <span className="text-soft max-md:hidden">{formatShare(failed / executions)}</span>
           </>
         ) : (
           <span className="text-soft">–</span>
         )}
-      </div>
-      <div role="cell" className="text-right text-soft max-lg:hidden">
-        {lastFailure === null ? '–' : <Time at={lastFailure} />}
-      </div>
-    </>
+      </Hint>
+    ),
+  },
+  {
+    id: 'failed_executions_ratio',
+    head: 'Share that failed',
+    width: 'w-32 max-md:hidden',
+    sorts: ['desc'],
+    isExtra: true,
+    value: ({ metrics: { failed_executions: failed, executions } }) => (executions === 0 ? null : failed / executions),
+    cell: ({ metrics: { failed_executions: failed, executions } }) => (
+      <span className="text-soft">{executions === 0 ? '–' : formatShare(failed / executions)}</span>
+    ),
+  },
+  {
+    id: 'executions_count',
+    head: 'Executions',
+    hint: 'In the last 30 days',
+    width: 'w-28 max-md:hidden',
+    sorts: ['desc'],
+    isExtra: true,
+    value: ({ metrics }) => metrics.executions,
+    cell: ({ metrics }) => formatCount(metrics.executions),
+  },
+  {
+    id: 'last_failure_at',
+    head: 'Last failure',
+    width: 'w-32 max-lg:hidden',
+    sorts: ['desc'],
+    value: ({ metrics }) => metrics.last_failure_at,
+    cell: ({ metrics: { last_failure_at: at } }) => (
+      <span className="text-soft">{at === null ? '–' : <Time at={at} />}</span>
+    ),
+  },
+];
+
+/** On a phone, with what else is known of the test. */
+const Name = ({ path, test }: { path: RepositoryPath; test: Found }) => (
+  <>
+    <Link
+      to="/$owner/$repository/tests/$testId"
+      params={{ ...path, testId: test.test_id }}
+      className="block font-medium text-ink"
+      aria-label={test.test_name}
+    >
+      <TestName name={test.test_name} />
+    </Link>
+    <span className="mt-0.5 flex items-center gap-2 md:hidden">
+      <HealthBadge health={test.metrics.health_status} isActive={test.metrics.is_active} />
+      <span className="min-w-0 flex-1 truncate text-xs text-soft">
+        {test.pipeline_name} · {test.job_name}
+      </span>
+      <DaySparkline
+        counts={test.metrics.failed_executions_by_day}
+        what="failed execution"
+        className="h-4 w-12 shrink-0"
+      />
+    </span>
+  </>
+);
+
+function Owners({ owners, onFilter }: { owners: readonly string[]; onFilter: (filter: Filter) => void }) {
+  const [owner, ...others] = owners;
+  if (owner === undefined) return <span className="text-soft">–</span>;
+  return (
+    <span className="flex min-w-0 text-soft">
+      <Only label="owner" value={owner} onClick={() => onFilter({ ownedBy: owner, unowned: undefined })} />
+      {others.length > 0 && (
+        <Hint text={owners.join('\n')} className="shrink-0 pl-1 text-xs">
+          +{formatCount(others.length)}
+        </Hint>
+      )}
+    </span>
   );
 }
 
-const Filter = ({ label, value, onClick }: { label: string; value: string; onClick: (value: string) => void }) => (
+const Only = ({ label, value, onClick }: { label: string; value: string; onClick: () => void }) => (
   <button
     type="button"
     className="truncate hover:text-ink hover:underline"
-    title={`Only ${label} ${value}`}
-    onClick={() => onClick(value)}
+    data-hint={`Only ${label} ${value}`}
+    onClick={onClick}
   >
     {value}
   </button>

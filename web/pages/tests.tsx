@@ -73,7 +73,15 @@ export function Tests() {
           options={QUARANTINED}
           onChoose={(chosen) => change({ quarantined: chosen })}
         />
-        <Choice label="Sorted by" value={search.sort} options={SORTS} onChoose={(chosen) => change({ sort: chosen })} />
+        {/* A phone shows few heads to sort by. */}
+        <span className="contents md:hidden">
+          <Choice
+            label="Sorted by"
+            value={search.sort}
+            options={SORTS}
+            onChoose={(chosen) => change({ sort: chosen, direction: undefined })}
+          />
+        </span>
         {ownedBy !== undefined && !unowned && (
           <Chip label={`owner ${ownedBy}`} onRemove={() => change({ ownedBy: undefined })} />
         )}

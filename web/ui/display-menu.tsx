@@ -1,73 +1,61 @@
-/** Where a reader chooses the scheme of colours and the zone of times. */
+/** Where a reader chooses the scheme of colours, the zone of times and the height of rows. This browser keeps the choice. */
 import { useState } from 'react';
-import { Dialog } from './dialog.tsx';
-import { chosenScheme, chosenZone, keep, type Scheme, ZONE_KEY, type Zone } from './display.ts';
+import { chooseDensity, useDensity } from './density.ts';
+import { chosenScheme, chosenZone, keep, ZONE_KEY } from './display.ts';
+import { MenuButton } from './menu.tsx';
 import { chooseScheme } from './scheme.ts';
 
-const SCHEMES = [
-  ['', 'As the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-] as const satisfies readonly (readonly [Scheme | '', string])[];
-const ZONES = [
-  ['', 'Of this computer'],
-  ['UTC', 'UTC'],
-] as const satisfies readonly (readonly [Zone | '', string])[];
-
 export function DisplayMenu() {
-  const [isOpen, setOpen] = useState(false);
   const [scheme, setScheme] = useState(chosenScheme);
+  const density = useDensity();
   return (
-    <>
-      <button type="button" className="button px-2 text-soft" onClick={() => setOpen(true)}>
-        <span aria-hidden="true">◐</span>
-        <span className="sr-only">Display</span>
-      </button>
-      {isOpen && (
-        <Dialog title="Display" onClose={() => setOpen(false)}>
-          <div className="flex flex-wrap gap-4">
-            <label className="flex flex-col gap-1.5 font-medium">
-              Colours
-              <select
-                className="field w-44"
-                value={scheme ?? ''}
-                onChange={({ target }) => {
-                  const chosen = SCHEMES.find(([one]) => one === target.value)?.[0] || undefined;
-                  setScheme(chosen);
-                  chooseScheme(chosen);
-                }}
-              >
-                {SCHEMES.map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <label className="flex flex-col gap-1.5 font-medium">
-              Time zone
-              <select
-                className="field w-44"
-                value={chosenZone() ?? ''}
-                onChange={({ target }) => chooseZone(ZONES.find(([one]) => one === target.value)?.[0] || undefined)}
-              >
-                {ZONES.map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            </label>
-          </div>
-          <p className="mt-3 text-soft">This browser keeps the choice. What is counted by day is by UTC days.</p>
-        </Dialog>
-      )}
-    </>
+    <MenuButton
+      label="Display"
+      title="Display"
+      className="button px-2 text-soft"
+      groups={[
+        {
+          title: 'Colours',
+          chosen: [scheme ?? 'system'],
+          items: [
+            { id: 'system', label: 'As the system' },
+            { id: 'light', label: 'Light' },
+            { id: 'dark', label: 'Dark' },
+          ],
+          onChoose: (id) => {
+            const chosen = id === 'light' || id === 'dark' ? id : undefined;
+            setScheme(chosen);
+            chooseScheme(chosen);
+          },
+        },
+        {
+          title: 'Time zone',
+          chosen: [chosenZone() ?? 'local'],
+          items: [
+            { id: 'local', label: 'Of this computer' },
+            { id: 'UTC', label: 'UTC', hint: 'What is counted by day is always by UTC days' },
+          ],
+          onChoose: (id) => chooseZone(id === 'UTC' ? id : undefined),
+        },
+        {
+          title: 'Rows of tables',
+          chosen: [density],
+          items: [
+            { id: 'roomy', label: 'Roomy' },
+            { id: 'dense', label: 'Dense' },
+          ],
+          onChoose: (id) => chooseDensity(id === 'dense' ? id : 'roomy'),
+        },
+      ]}
+    >
+      <span aria-hidden="true">◐</span>
+    </MenuButton>
   );
 }
 
 /** Every time on the page is written again, so the page starts again. */
-function chooseZone(zone: Zone | undefined): void {
+function chooseZone(zone: 'UTC' | undefined): void {
+  if (zone === chosenZone()) return;
   keep(ZONE_KEY, zone);
   window.location.reload();
 }

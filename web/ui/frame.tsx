@@ -1,14 +1,19 @@
 /** The frame of every page: where one is, where one can go, and who is signed in. */
 import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { BASE } from '../api/client.ts';
 import { sessionQuery, signOut } from '../api/queries.ts';
 import { DisplayMenu } from './display-menu.tsx';
+import { Hints } from './hint.tsx';
 import { Jump } from './jump.tsx';
 import { Tabs } from './tabs.tsx';
+import { useHasTold } from './toast.ts';
+
+const Toasts = lazy(() => import('./toast-region.tsx'));
 
 export function Frame() {
+  const hasTold = useHasTold();
   return (
     <>
       <a
@@ -18,6 +23,12 @@ export function Frame() {
         Skip to the content
       </a>
       <Outlet />
+      <Hints />
+      {hasTold && (
+        <Suspense>
+          <Toasts />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -29,7 +40,7 @@ export function Signed() {
   return (
     <div className="min-h-screen">
       <header className="border-b border-line bg-card">
-        <div className="mx-auto flex max-w-7xl flex-wrap items-center gap-x-4 px-4">
+        <div className="mx-auto flex max-w-[96rem] flex-wrap items-center gap-x-4 px-4">
           <nav aria-label="Where you are" className="flex h-12 min-w-0 flex-1 items-center gap-2">
             <Link to="/" className="flex shrink-0 items-center gap-2 font-semibold text-ink">
               <Mark />
@@ -53,7 +64,7 @@ export function Signed() {
         </div>
         <Progress />
       </header>
-      <main id="content" ref={content} tabIndex={-1} className="mx-auto max-w-7xl px-4 py-5 outline-none">
+      <main id="content" ref={content} tabIndex={-1} className="mx-auto max-w-[96rem] px-4 py-5 outline-none">
         <Outlet />
       </main>
     </div>
@@ -92,7 +103,7 @@ function Person({ isInRepository }: { isInRepository: boolean }) {
       <a href={`${BASE}/docs`} className="text-soft max-sm:hidden">
         API
       </a>
-      <span className="max-w-40 truncate text-soft max-sm:hidden" title={`Scope ${session.scope ?? 'of the host'}`}>
+      <span className="max-w-40 truncate text-soft max-sm:hidden" data-hint={`Scope ${session.scope ?? 'of the host'}`}>
         {session.actor}
       </span>
       <button type="button" className="button" onClick={() => void leave()}>

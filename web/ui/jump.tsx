@@ -21,13 +21,14 @@ export function Jump(props: JumpProps) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select, dialog');
+      const isTyping =
+        event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role=dialog]');
       const isChord = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
       // Where a page has a field that `/` jumps to, it does.
       const isSlash = event.key === '/' && !isTyping && !document.querySelector('[aria-keyshortcuts="/"]');
       if (!isChord && !(isSlash && !event.ctrlKey && !event.metaKey)) return;
       event.preventDefault();
-      if (!document.querySelector('dialog[open]')) setOpen(true);
+      if (!document.querySelector('[role=dialog]')) setOpen(true);
     };
     document.addEventListener('keydown', open);
     return () => document.removeEventListener('keydown', open);
@@ -48,6 +49,9 @@ export function Jump(props: JumpProps) {
     </>
   );
 }
+
+/** Before the dialog looks for something to focus. */
+const focusField = (field: HTMLInputElement | null): void => field?.focus();
 
 function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }) {
   const id = useId();
@@ -110,8 +114,7 @@ function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }
         aria-activedescendant={places.length > 0 ? optionId(at) : undefined}
         placeholder={repository === undefined ? 'Repository, #123 or page' : '#123, commit, branch, test or page'}
         className="field w-full"
-        // Where the dialog puts the focus; React keeps the attribute to itself.
-        ref={(field) => field?.setAttribute('autofocus', '')}
+        ref={focusField}
         autoComplete="off"
         spellCheck={false}
         value={text}

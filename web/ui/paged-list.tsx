@@ -15,23 +15,25 @@ type Found = Pick<
   | 'fetchNextPage'
 >;
 
-interface PagedListProps<Row> {
+interface PagedProps {
   found: Found;
-  rows: readonly Row[];
+  /** Of the rows that are loaded. */
+  count: number;
   /** The name of older rows on their button. */
   older: string;
   /** Shown if there is no row. */
   empty: ReactNode;
-  children: (row: Row) => ReactNode;
+  /** Shown if there are some. */
+  children: ReactNode;
 }
 
-export function PagedList<Row>({ found, rows, older, empty, children }: PagedListProps<Row>) {
+export function Paged({ found, count, older, empty, children }: PagedProps) {
   return (
     <>
       {found.isPending && <Loading rows={10} />}
       {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
-      {found.isSuccess && rows.length === 0 && empty}
-      <ol>{rows.map(children)}</ol>
+      {found.isSuccess && count === 0 && empty}
+      {count > 0 && children}
       {found.hasNextPage && (
         <div className="flex justify-center border-t border-line p-3">
           <button
@@ -47,3 +49,14 @@ export function PagedList<Row>({ found, rows, older, empty, children }: PagedLis
     </>
   );
 }
+
+interface PagedListProps<Row> extends Omit<PagedProps, 'count' | 'children'> {
+  rows: readonly Row[];
+  children: (row: Row) => ReactNode;
+}
+
+export const PagedList = <Row,>({ rows, children, ...props }: PagedListProps<Row>) => (
+  <Paged {...props} count={rows.length}>
+    <ol>{rows.map(children)}</ol>
+  </Paged>
+);

@@ -34,7 +34,8 @@ export function SearchField({ label, placeholder, value, onSearch, hasKey = true
   useEffect(() => {
     if (!hasKey) return;
     const jump = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.closest('input, textarea, select, dialog');
+      const isTyping =
+        event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role=dialog]');
       if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping) return;
       event.preventDefault();
       field.current?.focus();
