@@ -2,6 +2,7 @@
  * The causes of a repository, from its retained failures on the default branch and from what is stored of them: ids and joins
  * outlive the failures that showed them. Reads ClickHouse, so it is never part of a pass.
  */
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
@@ -21,8 +22,19 @@ import type { Executor } from '../postgres/client.ts';
 
 /** A repository with more has them from its newest ones: this many are joined in about a second, within 200 MB. */
 const CAUSE_FAILURES_MAX = 100_000;
+/** What a signature takes beside its message. */
+const SIGNATURE_CHARACTERS = 500;
 /** Stacks that are read at once: some 20 MB. */
 const STACKS_AT_ONCE = 2_000;
+
+/**
+ * Signatures of stored nodes by id, from one derivation to the next: to make them again takes longer than to join their failures. An id
+ * names the contents of its signature, so what is kept is never outdated.
+ */
+const keptSignatures = new LRUCache<string, Signature>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: ({ message }) => message.length + SIGNATURE_CHARACTERS,
+});
 
 const failuresByRun = defineLongQuery(
   'evaluation/failures_by_run',
@@ -110,6 +122,15 @@ interface Traits {
   filepath: string;
 }
 
+/** The signature of a stored node. The test is that of its failure, which only a generic message depends on. */
+function knownSignature(repositoryId: string, testId: string, { signatureId, exceptionType, message }: StoredNode) {
+  const kept = keptSignatures.get(signatureId);
+  if (kept) return kept;
+  const made = signatureOfNormalised(repositoryId, testId, exceptionType, message);
+  keptSignatures.set(signatureId, made);
+  return made;
+}
+
 /** Of groups that are known already, what was stored; of the others, what their texts and stacks say. */
 async function traitsOfGroups(
   { tx, clickhouse, repositoryId }: Place,
@@ -117,16 +138,12 @@ async function traitsOfGroups(
   stored: readonly StoredNode[],
 ): Promise<Map<string, Traits>> {
   const nodes = new Map(stored.map((node) => [node.id, node]));
-  const signatures = new Map<string, Signature>();
   const traits = new Map<string, Traits>();
   for (const { testId, failureId, nodeId, frames, filepath } of await readCauseGroups(tx, repositoryId)) {
     const node = nodes.get(nodeId);
     const key = groupKey(testId, failureId);
     if (!node || !asked.has(key)) continue;
-    const signature =
-      signatures.get(node.signatureId) ?? signatureOfNormalised(repositoryId, testId, node.exceptionType, node.message);
-    signatures.set(node.signatureId, signature);
-    traits.set(key, { signature, frames, filepath });
+    traits.set(key, { signature: knownSignature(repositoryId, testId, node), frames, filepath });
   }
   const unknown = [...asked].flatMap(([key, group]) => (traits.has(key) ? [] : [group]));
   for (let from = 0; from < unknown.length; from += STACKS_AT_ONCE) {
