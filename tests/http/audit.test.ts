@@ -195,6 +195,7 @@ const SILENT: Record<string, string> = {
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',
+  'POST /v1/ci/:owner/repositories/:repository/claims': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/split': 'it only keeps what it answers, for the other shards of a run',
   'PATCH /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
   'DELETE /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
