@@ -135,6 +135,7 @@ const environmentSchema = z.object({
   CI_TOKEN_AUDIENCE: ciAudiences.optional(),
   CI_TOKEN_ACCESS: ciRules.optional(),
   OIDC_TENANTS: oidcTenants.optional(),
+  OIDC_AUDIENCE: ciAudiences.optional(),
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),

@@ -1,4 +1,5 @@
 /** Features of the service over HTTP. Each mounts its operations in the same way: as a function of the app. */
+import { AccessTokens } from './access/access-token.ts';
 import { mountApplication } from './access/application.ts';
 import { mountCiExchange } from './access/ci-exchange.ts';
 import { IdentityProvider } from './access/identity-provider.ts';
@@ -10,6 +11,7 @@ import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
 import { mountAggregate } from './events/aggregate.ts';
 import { mountLog } from './events/log.ts';
+import type { CredentialSource } from './http/auth.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import type { Parse } from './ingest/parsing/task.ts';
@@ -35,6 +37,14 @@ import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { uploadBundles } from './queue/upload-bundles.ts';
 import { mountWeb } from './web/routes.ts';
+
+/** Where access tokens of the identity provider are looked up; nowhere without one. */
+export const accessTokensOf = (clock: Clock, oidc: Deps['config']['oidc']): CredentialSource[] => {
+  const identity = identityOf(clock, oidc);
+  return oidc && identity
+    ? [new AccessTokens({ clock, ...identity, issuer: oidc.issuer, audiences: oidc.audiences })]
+    : [];
+};
 
 /** The identity provider, and whom its word lets in; undefined: people sign in with application keys only. */
 export const identityOf = (clock: Clock, oidc: Deps['config']['oidc']) =>
@@ -86,7 +96,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),
     mountDownload,
-    mountMcp,
+    (app, http) => mountMcp(app, http, oidc),
   ];
 }
 

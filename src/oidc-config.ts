@@ -18,6 +18,8 @@ export interface OidcConfig {
   groupsClaim: string;
   /** Ids of the tenants whose people may sign in; empty: the issuer speaks for one alone. */
   tenants: readonly string[];
+  /** For whom access tokens must be made. */
+  audiences: readonly string[];
   /** Whether the provider has accounts that no organisation manages, and says which one does (`hd`). */
   hasHostedDomains: boolean;
 }
@@ -71,6 +73,7 @@ interface OidcEnvironment {
   OIDC_SCOPES?: string | undefined;
   OIDC_GROUPS_CLAIM?: string | undefined;
   OIDC_TENANTS?: string[] | undefined;
+  OIDC_AUDIENCE?: string[] | undefined;
   PUBLIC_URL?: string | undefined;
 }
 
@@ -94,6 +97,11 @@ export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
     throw new UserError(
       `OIDC_ISSUER speaks for many tenants, and anyone can make one: name those that may sign in with OIDC_TENANTS, or use the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0.`,
     );
+  const audiences = env.OIDC_AUDIENCE ?? [`${env.PUBLIC_URL}/mcp`];
+  if (audiences.includes(clientId))
+    throw new UserError(
+      'OIDC_AUDIENCE must not be OIDC_CLIENT_ID: ID tokens are made for that, and must not open the service.',
+    );
   return {
     issuer,
     clientId,
@@ -102,6 +110,7 @@ export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
     scopes: env.OIDC_SCOPES ?? DEFAULTS.scopes,
     groupsClaim: env.OIDC_GROUPS_CLAIM ?? DEFAULTS.groupsClaim,
     tenants,
+    audiences,
     hasHostedDomains: isGoogle(issuer),
   };
 }

@@ -20,6 +20,7 @@ import {
   quarantinesQuery,
   type RepositoryPath,
   redRunsQuery,
+  repositoryChangesQuery,
   repositoryStatQuery,
   runQuery,
   runsQuery,
@@ -55,7 +56,10 @@ type Reads = (client: QueryClient, path: RepositoryPath, place: Place) => void;
 
 /** By the id of the route. A page that is not here asks when it is shown. */
 const READS: Readonly<Record<string, Reads>> = {
-  '/signed/': (client) => void client.prefetchQuery(firstRepositoriesQuery),
+  '/signed/': (client) => {
+    void client.prefetchQuery(firstRepositoriesQuery);
+    void client.prefetchQuery(repositoryChangesQuery);
+  },
   '/signed/$owner/$repository/': (client, path) => {
     void client.prefetchQuery(redRunsQuery(path));
     void client.prefetchQuery(turnsQuery(path));

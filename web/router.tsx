@@ -88,7 +88,7 @@ const operationsRoute = createRoute({
   path: '/operations',
   validateSearch: (search) =>
     set({
-      view: oneOf(search.view, ['uploads', 'settings', 'access', 'audit']),
+      view: oneOf(search.view, ['uploads', 'access', 'audit']),
       repository: text(search.repository),
       problems: flag(search.problems),
       actor: text(search.actor),
@@ -315,6 +315,12 @@ const setupRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/setup.tsx'), 'SetupPage'),
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => repositoryRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'Settings'),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
@@ -342,6 +348,7 @@ export const router = createRouter({
         eventsRoute,
         uploadsRoute,
         setupRoute,
+        settingsRoute,
       ]),
     ]),
   ]),

@@ -102,6 +102,7 @@ CREATE TABLE "ci_insights"."cause_nodes" (
 	"last_failure" uuid NOT NULL,
 	"failures" integer NOT NULL,
 	"was_cause" boolean NOT NULL,
+	"words" "tsvector" GENERATED ALWAYS AS (to_tsvector('simple', regexp_replace(exception_type || ' ' || message, '[^[:alnum:]]+', ' ', 'g'))) STORED NOT NULL,
 	CONSTRAINT "cause_nodes_repository_id_node_id_pk" PRIMARY KEY("repository_id","node_id")
 );
 --> statement-breakpoint
@@ -330,6 +331,17 @@ CREATE TABLE "ci_insights"."test_owners" (
 	CONSTRAINT "test_owners_repository_id_test_id_owner_pk" PRIMARY KEY("repository_id","test_id","owner")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."quarantined_causes" (
+	"repository_id" uuid NOT NULL,
+	"cause_id" uuid NOT NULL,
+	"reason" text NOT NULL,
+	"branch" text,
+	"expires_at" timestamp with time zone,
+	"actor" text NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "quarantined_causes_repository_id_cause_id_pk" PRIMARY KEY("repository_id","cause_id")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."quarantines" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"repository_id" uuid NOT NULL,
@@ -341,6 +353,7 @@ CREATE TABLE "ci_insights"."quarantines" (
 	"job_name" text,
 	"axes" text,
 	"failure_ids" uuid[],
+	"cause_id" uuid,
 	"narrowing" uuid DEFAULT '00000000-0000-0000-0000-000000000000' NOT NULL,
 	"expires_at" timestamp with time zone,
 	"announced_expiry" timestamp with time zone,
@@ -637,7 +650,7 @@ CREATE INDEX "cause_groups_node" ON "ci_insights"."cause_groups" USING btree ("r
 CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("repository_id","cause_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
-CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin (to_tsvector('simple', regexp_replace("exception_type" || ' ' || "message", '[^[:alnum:]]+', ' ', 'g')));--> statement-breakpoint
+CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin ("words") WITH (fastupdate=false);--> statement-breakpoint
 CREATE INDEX "test_durations_total" ON "ci_insights"."test_durations" USING btree ("repository_id","total_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_median" ON "ci_insights"."test_durations" USING btree ("repository_id","median_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_p95" ON "ci_insights"."test_durations" USING btree ("repository_id","p95_us","test_id","leg_id");--> statement-breakpoint
@@ -666,6 +679,7 @@ CREATE INDEX "quarantines_open" ON "ci_insights"."quarantines" USING btree ("rep
 CREATE UNIQUE INDEX "quarantines_once_per_scope" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id",coalesce("branch", ''),"narrowing") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null;--> statement-breakpoint
 CREATE INDEX "quarantines_unannounced" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null and "ci_insights"."quarantines"."announced_expiry" is distinct from "ci_insights"."quarantines"."expires_at";--> statement-breakpoint
+CREATE INDEX "quarantines_of_causes" ON "ci_insights"."quarantines" USING btree ("repository_id","cause_id") WHERE "ci_insights"."quarantines"."cause_id" is not null;--> statement-breakpoint
 CREATE INDEX "quarantines_removed" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id") WHERE "ci_insights"."quarantines"."removed_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
 CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint

@@ -16,7 +16,7 @@ import { forbidden, HttpProblem, notFound, PROBLEM_MEDIA_TYPE, unprocessable } f
 import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { CiTokens, IssuerUnavailable, TokenRefused } from './ci-token.ts';
+import { IssuerUnavailable, SignedTokens, TokenRefused } from './signed-token.ts';
 
 /** Tokens take 1 to 3 KiB. */
 const BODY_BYTES_MAX = 16 * 1024;
@@ -56,7 +56,7 @@ interface CiExchangeDeps {
 }
 
 export function mountCiExchange(app: AnyElysia, http: Http, { keys, repositories, config }: CiExchangeDeps): void {
-  const tokens = config && new CiTokens(config.issuers, config.audiences, http.clock);
+  const tokens = config && new SignedTokens(config.issuers, config.audiences, http.clock);
   const checks = new Budget(CHECKS_PER_SECOND, SECOND_MS);
   const made = new Budget(KEYS_PER_MINUTE, MINUTE_MS);
 

@@ -69,7 +69,7 @@ export const PERMITTED: Readonly<Record<KeyScope, readonly Permission[]>> = {
  * Another owner is refused. A repository outside the list looks as if it did not exist, whatever is asked of it. The
  * rest is up to the scope.
  */
-function accessOf(grant: Grant, { owner, name }: RepositoryName, permission: Permission): Access {
+export function accessOf(grant: Grant, { owner, name }: RepositoryName, permission: Permission): Access {
   if (grant.owner !== null && grant.owner.toLowerCase() !== owner.toLowerCase()) return 'forbidden';
   const isListed = grant.repositories?.some((listed) => listed.toLowerCase() === name.toLowerCase()) ?? true;
   if (!isListed) return 'hidden';

@@ -158,6 +158,15 @@ export class IdentityProvider {
     }
   }
 
+  /**
+   * The person of claims that the provider signed. Throws {@link SignInRefused} for a tenant whose people may not
+   * sign in.
+   */
+  personIn(claims: Claims): NamedPerson {
+    requireTenant(claims, this.#options.tenants);
+    return personOf(claims, {}, this.#options);
+  }
+
   /** Many providers put the address and the groups only here. */
   async #userInfo(configuration: Configuration, accessToken: string, subject: string): Promise<Claims> {
     if (!configuration.serverMetadata().userinfo_endpoint) return {};

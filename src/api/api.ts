@@ -4,7 +4,7 @@ import { KeyCredentials, SessionCredentials } from '../access/credential.ts';
 import { hostCredentials } from '../access/host-credentials.ts';
 import { type AppDeps, buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
-import { identityOf, serviceFeatures } from '../features.ts';
+import { accessTokensOf, identityOf, serviceFeatures } from '../features.ts';
 import { ParserPool } from '../ingest/parsing/pool.ts';
 import type { Metrics } from '../observability/registry.ts';
 import { Draining } from '../operate/draining.ts';
@@ -57,7 +57,11 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
     clock,
     log,
     publicUrl: config.publicUrl,
-    credentials: [...hostCredentials(config.githubApiUrl, deps), new KeyCredentials(deps.keys)],
+    credentials: [
+      ...hostCredentials(config.githubApiUrl, deps),
+      new KeyCredentials(deps.keys),
+      ...accessTokensOf(clock, config.oidc),
+    ],
     sessions: new SessionCredentials(
       deps.sessions,
       new Confirmations({ clock, log, sessions: deps.sessions, identity: identityOf(clock, config.oidc) }),

@@ -28,6 +28,7 @@ interface SetOptions {
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
   hostPage?: { kind: string; url: string } | 'off';
+  testOwners?: string;
   create?: boolean;
   host: string;
 }
@@ -77,10 +78,11 @@ const set = (): Command =>
       'where the repository is shown, such as gitlab=https://git.example.com/acme/shop; off: as uploads say',
       parseHostPage,
     )
+    .option('--test-owners <file>', 'JSON file with the rules that say who owns tests; - is the standard input')
     .option('--create', 'add the repository if nothing was uploaded for it yet')
     .option('--host <host>', 'the repository host, with --create', 'github.com')
     .action(async ({ owner, name }: RepositoryName, options: SetOptions) => {
-      const change = changeOf(options);
+      const change = await changeOf(options);
       const { before, after } = await withPostgres(async ({ repositories }) => {
         const before = await repositories.find(owner, name);
         if (!before && !options.create)
@@ -130,8 +132,18 @@ function parseHostPage(value: string): { kind: string; url: string } | 'off' {
 /** Text without a number becomes NaN, which the rule of the settings refuses. */
 const parsePrice = (value: string): number | null => (value === 'off' ? null : Number(value));
 
+/** The rules are checked with the other settings. */
+async function readRules(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await (file === '-' ? Bun.stdin : Bun.file(file)).text());
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UserError(`${file} is not JSON: ${error.message}.`);
+    throw new UserError(`${file} cannot be read.`);
+  }
+}
+
 /** Throws a {@link UserError} for what the rule of the settings refuses. */
-function changeOf(options: SetOptions): SettingsChange {
+async function changeOf(options: SetOptions): Promise<SettingsChange> {
   const { quarantineLimit: limit } = options;
   const change = {
     default_branch: options.defaultBranch,
@@ -143,10 +155,11 @@ function changeOf(options: SetOptions): SettingsChange {
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
     host_page: options.hostPage === 'off' ? null : options.hostPage,
+    test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price and --host-page.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

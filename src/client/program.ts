@@ -16,6 +16,8 @@ const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Prom
   quarantine: async () => (await import('./commands/quarantine.ts')).quarantineCommand(),
   tests: async () => (await import('./commands/tests.ts')).testsCommand(),
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
+  mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
+  skill: async () => (await import('./commands/skill.ts')).skillCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
 };
 

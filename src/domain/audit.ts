@@ -27,10 +27,18 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /**
- * `key`: an application key; `session`: a browser that signed in; `host_token`: a token of the repository host; `ci_job`:
+ * `key`: an application key; `session`: a browser that signed in; `host_token`: a token of the repository host; `access_token`: a program to which a person lent their rights; `ci_job`:
  * jobs of a CI, by their identity tokens; `command`: a command on the server; `service`: the service itself, by one of its rules.
  */
-export const AUDIT_ACTOR_KINDS = ['key', 'session', 'host_token', 'ci_job', 'command', 'service'] as const;
+export const AUDIT_ACTOR_KINDS = [
+  'key',
+  'session',
+  'host_token',
+  'access_token',
+  'ci_job',
+  'command',
+  'service',
+] as const;
 type AuditActorKind = (typeof AUDIT_ACTOR_KINDS)[number];
 
 /** Who acted. Nothing in it is a secret. */

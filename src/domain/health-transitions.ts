@@ -56,10 +56,30 @@ export function healthTransitions<Change extends { at: number; after: Health }>(
 export const TURNS = ['turned_broken', 'turned_flaky', 'recovered', 'fixed'] as const;
 export type Turn = (typeof TURNS)[number];
 
-export function turnOf(before: Health, after: Health): Turn {
+export const noTurns = (): Record<Turn, number> => ({ turned_broken: 0, turned_flaky: 0, recovered: 0, fixed: 0 });
+
+function turnOf(before: Health, after: Health): Turn {
   if (after === 'healthy') return before === 'broken' ? 'fixed' : 'recovered';
   return after === 'broken' ? 'turned_broken' : 'turned_flaky';
 }
+
+/** A transition, with what was before. */
+export interface TurnOfTest<Change> {
+  turn: Turn;
+  at: number;
+  before: Health;
+  after: Health;
+  cause: Change | undefined;
+}
+
+/** The transitions of a test as turns, oldest first. */
+export const turnsOf = <Change extends { at: number; after: Health }>(
+  identities: readonly IdentityHistory<Change>[],
+): TurnOfTest<Change>[] =>
+  healthTransitions(identities).map(({ at, health: after, cause }, i, all) => {
+    const before = all[i - 1]?.health ?? 'healthy';
+    return { at, before, after, cause, turn: turnOf(before, after) };
+  });
 
 interface State<Change> {
   health: Health;

@@ -7,7 +7,7 @@ import type { EventActor } from '../domain/events.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { ReportBounds } from '../domain/report-bounds.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import { forbidden, notFound } from './problems.ts';
+import { forbidden, HttpProblem, notFound } from './problems.ts';
 import { isFromOwnPage, isRead } from './same-origin.ts';
 import { sessionTokenOf } from './session-cookie.ts';
 
@@ -34,25 +34,35 @@ export interface Credential {
     /** Who the person is at the identity provider; null: the session was made from a key, or by a link. */
     readonly subject: string | null;
   };
+  /** Who the person is at the identity provider, if it vouches for them with each request; a session has its own. */
+  readonly subject?: string;
   access(repository: RepositoryName, permission: Permission): Promise<Access>;
 }
 
+/** There is no credential, or none that is accepted. */
+export class NoCredential extends HttpProblem {
+  override name = 'NoCredential';
+  constructor(detail: string) {
+    super(403, 'Forbidden', detail);
+  }
+}
+
 /** Who acts, as events name it. A host token names its user by the login only. */
-const eventActorOf = ({ actor, application, session }: Credential): EventActor =>
+const eventActorOf = ({ actor, application, session, subject }: Credential): EventActor =>
   application
     ? { type: 'application', id: application.id, name: application.name }
-    : { type: 'user', id: session?.subject ?? null, name: actor };
+    : { type: 'user', id: session?.subject ?? subject ?? null, name: actor };
 
 /** Who acts, as the trail names them. */
 export const auditActorOf = (credential: Credential | undefined, requestId: string): AuditActor => {
   if (!credential) return { kind: 'service', name: 'unknown', requestId };
-  const { actor: name, application, session } = credential;
+  const { actor: name, application, session, subject } = credential;
   return {
-    kind: session ? 'session' : application ? 'key' : 'host_token',
+    kind: session ? 'session' : application ? 'key' : subject === undefined ? 'host_token' : 'access_token',
     name,
     keyId: application?.id ?? null,
     sessionId: session?.id ?? null,
-    subject: session?.subject ?? null,
+    subject: session?.subject ?? subject ?? null,
     requestId,
   };
 };
@@ -71,7 +81,8 @@ export const countedAsKey = (keyId: string): string => `key ${keyId}`;
  * Under which name the requests of a credential are counted: sessions with their key or person, each token of the
  * repository host alone, because the jobs of all share one login.
  */
-export const countedAs = ({ application, session }: Credential, request: Request): string => {
+export const countedAs = ({ application, session, subject }: Credential, request: Request): string => {
+  if (subject !== undefined) return `person ${subject}`;
   if (application) return countedAsKey(application.id);
   if (session) return session.subject === null ? `session ${session.id}` : `person ${session.subject}`;
   return tokenOf(request) ?? '';
@@ -129,14 +140,14 @@ export async function authenticate(
 ): Promise<Credential> {
   if (!request.headers.has('authorization')) return authenticateSession(request, sessions, publicUrl);
   const token = tokenOf(request);
-  if (token === undefined) throw forbidden(`The Authorization header is malformed. ${HOW}.`);
+  if (token === undefined) throw new NoCredential(`The Authorization header is malformed. ${HOW}.`);
   for (const source of credentials) {
     const credential = await source.find(token);
     if (credential) return credential;
   }
   if (HOST_TOKEN.test(token))
-    throw forbidden(`This service does not accept tokens of the repository host (GITHUB_AUTH is off). ${HOW}.`);
-  throw forbidden(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
+    throw new NoCredential(`This service does not accept tokens of the repository host (GITHUB_AUTH is off). ${HOW}.`);
+  throw new NoCredential(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }
 
 /**
@@ -149,7 +160,7 @@ async function authenticateSession(
   publicUrl: string | undefined,
 ): Promise<Credential> {
   const token = sessionTokenOf(request, publicUrl);
-  if (token === undefined || !sessions) throw forbidden(`This operation requires a credential. ${HOW}.`);
+  if (token === undefined || !sessions) throw new NoCredential(`This operation requires a credential. ${HOW}.`);
   if (!isRead(request)) requireOwnPage(request);
   const credential = await sessions.find(token);
   if (!credential) throw forbidden('The session has ended. Sign in again.');

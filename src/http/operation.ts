@@ -24,6 +24,7 @@ import {
   type Credential,
   type CredentialSources,
   countedAs,
+  NoCredential,
   type Permission,
   recallCredential,
   requireAccess,
@@ -36,7 +37,15 @@ import { Budget } from './budget.ts';
 import { requestIdOf } from './edge.ts';
 import { packedFor, recallPacked } from './packing.ts';
 import type { QueryOf, QueryShape, Read } from './parameters.ts';
-import { forbidden, internalError, problemOf, problemResponse, serviceBusy, unprocessable } from './problems.ts';
+import {
+  forbidden,
+  internalError,
+  problemOf,
+  problemResponse,
+  serviceBusy,
+  unauthorized,
+  unprocessable,
+} from './problems.ts';
 import { type RateLimit, rateLimitHeaders, tooManyRequests } from './rate-limit.ts';
 import {
   type EncodedReply,
@@ -111,6 +120,11 @@ export interface OperationDescription {
    * ask.
    */
   perSecondMax?: number;
+  /**
+   * The `WWW-Authenticate` of a 401 that takes the place of 403 where there is no acceptable credential, for protocols whose
+   * clients sign in when they see it.
+   */
+  challenge?(request: Request): string;
   /** Asked by machines every few seconds, so it is left out of traces. */
   isProbe?: boolean;
   /** Public operations: refused unless a page of this service asks, before anything else is looked at. */
@@ -295,7 +309,10 @@ function answererOf<P, Q extends QueryShape, B>(
       if (budget?.take('', http.clock.now()) !== undefined) throw serviceBusy();
       return answer(request, requestId, undefined);
     }
-    const credential = await authenticate(request, http);
+    const credential = await authenticate(request, http).catch((error: unknown) => {
+      if (!operation.challenge || !(error instanceof NoCredential)) throw error;
+      throw unauthorized(error.detail, operation.challenge(request));
+    });
     noteActor(request, actorInLog(credential));
     if (!limit)
       return operation.onRefusal ? answerNoted(request, requestId, credential) : answer(request, requestId, credential);
@@ -320,11 +337,11 @@ const budgetOf = ({
 }: OperationDescription): Budget | undefined =>
   access === 'public' && !isProbe ? new Budget(perSecondMax, SECOND_MS) : undefined;
 
-const actorInLog = ({ actor, application, session }: Credential) => ({
+const actorInLog = ({ actor, application, session, subject }: Credential) => ({
   actor,
   key_id: application?.id,
   session_id: session?.id,
-  subject: session?.subject ?? undefined,
+  subject: session?.subject ?? subject,
 });
 
 /** Throws unless the rule permits the credential. */

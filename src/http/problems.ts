@@ -36,6 +36,10 @@ export const badRequest = (detail: string): HttpProblem => new HttpProblem(400, 
 /** No sufficient access. A missing credential is 403 too: clients of the interface know no 401. */
 export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, 'Forbidden', detail);
 
+/** For clients that sign in when they see it. */
+export const unauthorized = (detail: string, challenge: string): HttpProblem =>
+  new HttpProblem(401, 'Unauthorized', detail, { 'www-authenticate': challenge });
+
 export const notFound = (detail: string): HttpProblem => new HttpProblem(404, 'Not found', detail);
 
 /** For an address that is nothing, whatever the method. */

@@ -7,6 +7,7 @@ import { HOUR_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { integerParameter } from '../http/parameters.ts';
 import { onPostgres } from '../postgres/client.ts';
+import { readOwners } from '../postgres/owners.ts';
 import { mergedAs } from '../postgres/pull-requests.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { TtlCache } from '../ttl-cache.ts';
@@ -37,6 +38,11 @@ const failedTestSchema = z.object({
     description: 'Who will repair it, by the quarantine that covers the failure',
     example: 'team-checkout',
   }),
+  ticket_url: z.string().nullable().meta({
+    description: 'Where that is followed, by the same quarantine',
+    example: 'https://tickets.example.com/SHOP-123',
+  }),
+  owners: common.ownersOut(),
 });
 const redRunSchema = z
   .object({
@@ -73,7 +79,7 @@ export function mountRedRuns(app: AnyElysia, http: Http, deps: RedRunDeps): void
     tag: common.TAG,
     summary: 'List the red runs of the default branch',
     description:
-      'What broke the default branch in the last hours: its runs in which tests failed, newest first, each with the tests that turned it red, the pull request that was merged as its commit, and who repairs what is quarantined. As of the last 15 seconds.',
+      'What broke the default branch in the last hours: its runs in which tests failed, newest first, each with the tests that turned it red, the pull request that was merged as its commit, who owns these tests, and who repairs what is quarantined. As of the last 15 seconds.',
     access: 'read',
     params: common.shortPath,
     query: {
@@ -110,6 +116,8 @@ async function readRedRuns(deps: RedRunDeps, repository: Repository, hours: numb
     onPostgres(() => mergedAs(deps.db, repository.id, commits)),
     ...shown.map((run) => failuresOf(deps, repository, run)),
   ]);
+  const testIds = [...new Set(failures.flatMap((failed) => failed.slice(0, TESTS_SHOWN).map(({ testId }) => testId)))];
+  const owners = await onPostgres(() => readOwners(deps.db, repository.id, testIds));
   return {
     runs_count: counted.length,
     red_runs_count: red.length,
@@ -129,6 +137,8 @@ async function readRedRuns(deps: RedRunDeps, repository: Repository, hours: numb
           test_name: one.testName,
           verdict: one.verdict,
           owner: one.quarantine?.owner ?? null,
+          ticket_url: one.quarantine?.ticketUrl ?? null,
+          owners: owners.get(one.testId) ?? [],
         })),
       };
     }),

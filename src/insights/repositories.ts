@@ -112,7 +112,7 @@ function beyond(rows: readonly Summary[], { key, direction, perPage }: PageReque
   return from < 0 ? [] : ordered.slice(from, from + perPage + 1);
 }
 
-const listedFor = ({ owner, repositories }: Grant, part: string | undefined): ListedRepositories => ({
+export const listedFor = ({ owner, repositories }: Grant, part: string | undefined): ListedRepositories => ({
   owner: owner?.toLowerCase() ?? null,
   names: repositories?.map((name) => name.toLowerCase()) ?? null,
   part: part?.toLowerCase() ?? null,

@@ -1,9 +1,9 @@
 /** Which tests of a repository turned broken or flaky, recovered or were fixed. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { healthTransitions, TURNS, type Turn, turnOf } from '../domain/health-transitions.ts';
+import { TURNS, type TurnOfTest, turnsOf } from '../domain/health-transitions.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { HEALTHS, type Health } from '../domain/status.ts';
+import { HEALTHS } from '../domain/status.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Window } from '../domain/window.ts';
 import { keyMoment } from '../http/cursor.ts';
@@ -26,14 +26,9 @@ const KEPT_MS = 10_000;
 const KEPT_MAX = 200;
 
 type Change = HealthHistory['identities'][number]['changes'][number];
-interface Row {
+interface Row extends TurnOfTest<Change> {
   testId: string;
   testName: string;
-  at: number;
-  before: Health;
-  after: Health;
-  turn: Turn;
-  cause: Change | undefined;
 }
 interface Found {
   rows: Row[];
@@ -153,12 +148,6 @@ async function readTurns(db: Database, repositoryId: string, window: Window): Pr
   );
   return { rows, isComplete: changed.length <= TESTS_MAX };
 }
-
-const turnsOf = (identities: HealthHistory['identities']) =>
-  healthTransitions(identities).map(({ at, health: after, cause }, i, all) => {
-    const before = all[i - 1]?.health ?? 'healthy';
-    return { at, before, after, cause, turn: turnOf(before, after) };
-  });
 
 const toJson = ({ turn, testId, testName, at, before, after, cause }: Row): z.input<typeof transitionSchema> => ({
   turn,

@@ -38,6 +38,7 @@ import { RedRunLedgers } from './red-run-ledger.ts';
 import { mountRedRuns } from './red-runs.ts';
 import { mountRedRunsByDay } from './red-runs-by-day.ts';
 import { mountRepositories } from './repositories.ts';
+import { mountRepositoryChanges } from './repository-changes.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRepositoryTransitions } from './repository-transitions.ts';
 import { mountRun } from './run.ts';
@@ -48,10 +49,12 @@ import { mountSegments } from './segments.ts';
 import { mountSetup } from './setup.ts';
 import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
+import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
 
 const MOUNTED = [
   mountRepositories,
+  mountRepositoryChanges,
   mountSearch,
   mountOwners,
   mountCodeowners,
@@ -69,6 +72,7 @@ const MOUNTED = [
   mountCause,
   mountHealthTransitions,
   mountRepositoryTransitions,
+  mountUnhealthyByDay,
   mountRedRuns,
   mountRuns,
   mountRun,

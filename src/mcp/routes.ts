@@ -3,9 +3,10 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { type Http, mount } from '../http/operation.ts';
 import { publicUrlOf } from '../http/pages.ts';
-import { forbidden } from '../http/problems.ts';
+import { forbidden, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import { isFromOwnPage } from '../http/same-origin.ts';
 import skill from '../skill.md' with { type: 'text' };
+import { authorizationOf, challengeOf, mountAuthorization } from './authorization.ts';
 import { type Handle, Rest } from './rest.ts';
 import { answerMessage } from './server.ts';
 
@@ -27,7 +28,10 @@ const EXAMPLE = {
   params: { name: 'what_failed', arguments: { repository: 'acme/shop', pull_request: 7 } },
 };
 
-export function mountMcp(app: AnyElysia, http: Http): void {
+/** @param oidc the identity provider; undefined: clients need keys */
+export function mountMcp(app: AnyElysia, http: Http, oidc: { issuer: string; scopes: string } | undefined): void {
+  const authorization = authorizationOf(oidc, http.publicUrl);
+  mountAuthorization(app, http, authorization);
   const handle: Handle = (request) => app.handle(request);
 
   mount(app, http, 'POST', MCP_PATH, {
@@ -38,6 +42,7 @@ export function mountMcp(app: AnyElysia, http: Http): void {
       'Streamable HTTP without sessions: one message with each request, one answer as JSON. Every tool asks operations of this API with the credential of the request, so access, limits and the trail are theirs; requests for the list of tools are not counted. `docs/agents.md` describes the tools.',
     access: 'credential',
     isRateLimited: false,
+    challenge: (request) => challengeOf(authorization, request),
     body: messageSchema,
     bodyExample: EXAMPLE,
     responses: {
@@ -48,6 +53,17 @@ export function mountMcp(app: AnyElysia, http: Http): void {
       },
       202: { description: 'A notification was taken.' },
       400: { ...FAULT, description: 'Not a message of the protocol, or of a version that is not spoken here.' },
+      401: {
+        description: 'No acceptable credential. With an identity provider, the header says where to sign in.',
+        mediaType: PROBLEM_MEDIA_TYPE,
+        example: {
+          type: 'about:blank',
+          title: 'Unauthorized',
+          status: 401,
+          detail: 'This operation requires a credential.',
+        },
+        headers: { 'www-authenticate': { description: 'The challenge.', schema: { type: 'string' } } },
+      },
       406: { ...FAULT, description: 'The client does not accept both `application/json` and `text/event-stream`.' },
     },
     handle: ({ request, url, body, requestId }) => {

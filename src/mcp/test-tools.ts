@@ -30,6 +30,17 @@ const searchTests = defineTool({
   },
 });
 
+const reasonsSchema = z.object({ identities: z.array(z.record(z.string(), z.unknown())) });
+/** What the rules made of each failure, and of its run: hundreds, of which the others are the ones that decided. */
+const TOO_MANY = ['failures', 'troubled_runs'];
+
+const reasonsOf = (explanation: unknown): Record<string, unknown>[] =>
+  reasonsSchema
+    .parse(explanation)
+    .identities.map((identity) =>
+      Object.fromEntries(Object.entries(identity).filter(([key]) => !TOO_MANY.includes(key))),
+    );
+
 const getTest = defineTool({
   name: 'get_test',
   title: 'Explain a test',
@@ -46,7 +57,7 @@ const getTest = defineTool({
     const told = {
       ...details?.body,
       fails_with: explanation?.body.fails_with,
-      reasons: explanation?.body.identities,
+      reasons: reasonsOf(explanation?.body),
       failure_groups: groups?.body.failures,
     };
     return answerOf({ page: page('tests', id) }, told);

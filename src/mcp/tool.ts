@@ -1,8 +1,8 @@
 /** What a tool is, and what tools have in common: the repository, pages, and how an answer is written. */
 import { z } from 'zod';
 import { DEFAULT_HOST, repositoryIdOf, testIdOf } from '../domain/identity.ts';
-import { type ToldKeys, writeAnswer } from '../domain/told-answer.ts';
-import { FENCE_NOTE, fence } from '../domain/told-text.ts';
+import { ANSWER_TOKENS_MAX, type ToldKeys, writeAnswer } from '../domain/told-answer.ts';
+import { FENCE_NOTE, fence, tokensOf } from '../domain/told-text.ts';
 import type { Rest, RestAnswer, RestQuery, RestRefusal } from './rest.ts';
 
 /** What a tool has to answer with. */
@@ -68,11 +68,14 @@ export function placeOf(repository: string, { app }: Pick<Asking, 'app'>) {
   };
 }
 
+/** The note and a break come before the JSON. */
+const JSON_TOKENS_MAX = ANSWER_TOKENS_MAX - tokensOf(FENCE_NOTE) - 1;
+
 type Own = Readonly<Record<string, string | number | undefined>>;
 
 /** The answer of an operation as text for a model. */
 export const answerOf = (own: Own, told: Readonly<Record<string, unknown>>): string =>
-  `${FENCE_NOTE}\n${writeAnswer({ own, told, keys: KEYS }).json}`;
+  `${FENCE_NOTE}\n${writeAnswer({ own, told, keys: KEYS, tokensMax: JSON_TOKENS_MAX }).json}`;
 
 /**
  * A page of a list as text for a model. If fewer entries fit than were asked for, the page is read again with as many, so
@@ -83,7 +86,13 @@ export async function pageOf(
   shape: (body: RestAnswer['body']) => Readonly<Record<string, unknown>> = (body) => body,
 ): Promise<string> {
   const write = ({ body, nextCursor }: RestAnswer) =>
-    writeAnswer({ own: { ...own, next_cursor: nextCursor }, told: shape(body), list, keys: KEYS });
+    writeAnswer({
+      own: { ...own, next_cursor: nextCursor },
+      told: shape(body),
+      list,
+      keys: KEYS,
+      tokensMax: JSON_TOKENS_MAX,
+    });
   const first = await rest.get(path, query);
   const written = write(first);
   const items = first.body[list];

@@ -30,6 +30,7 @@ beforeAll(async () => {
       scopes: 'openid email',
       groupsClaim: 'groups',
       tenants: [],
+      audiences: [],
       hasHostedDomains: false,
     },
   });

@@ -81,8 +81,7 @@ describe.skipIf(!hasBrowser)('operators', () => {
 
   test('change settings of a repository, and are told what that needs', async () => {
     await pages.on({}, async ({ page, open }) => {
-      await open('/operations?view=settings');
-      await page.getByLabel('Repository').fill(name);
+      await open(`/${name}/settings`);
       const form = page.getByRole('form', { name: `Settings of ${name}` });
       await form.getByLabel('Automatic quarantine').selectOption('flaky');
       await form.getByLabel('Quarantine limit').fill('20');
@@ -107,13 +106,65 @@ describe.skipIf(!hasBrowser)('operators', () => {
   });
 });
 
+describe.skipIf(!hasBrowser)('the rules of owners', () => {
+  const rulesNow = async () => {
+    const { owner, name: repository } = insights.fixture.repository;
+    const settings = await pages.service.get(`/v1/ci/${owner}/repositories/${repository}/settings`);
+    return (settings as { test_owners: unknown }).test_owners;
+  };
+
+  test('are added, moved, edited and removed, and refused with a reason', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open(`/${name}/settings`);
+      const form = page.getByRole('form', { name: 'Rules of owners' });
+      const save = async () => {
+        await form.getByRole('button', { name: 'Save the rules' }).click();
+        await form.getByRole('button', { name: 'Save the rules', disabled: true }).waitFor();
+      };
+      await form.getByText('There is no rule.').waitFor();
+      await form.getByRole('button', { name: 'Add a rule' }).click();
+      await form.getByLabel('Files of rule 1').fill('/src/cart/');
+      await form.getByLabel('Owners of rule 1').fill('@acme/cart, @acme/web');
+      await form.getByRole('button', { name: 'Add a rule' }).click();
+      await form.getByLabel('Tests of rule 2').fill('Cart > *');
+      await save();
+      expect(await rulesNow()).toEqual([
+        { file: '/src/cart/', owners: ['@acme/cart', '@acme/web'] },
+        { test_name: 'Cart > *', owners: [] },
+      ]);
+      await form.getByRole('button', { name: 'Move rule 2 up' }).click();
+      await form.getByLabel('Owners of rule 1').fill('@acme/qa');
+      await save();
+      await form.getByRole('button', { name: 'Remove rule 2' }).click();
+      await save();
+      expect(await rulesNow()).toEqual([{ test_name: 'Cart > *', owners: ['@acme/qa'] }]);
+      await form.getByLabel('Tests of rule 1').fill('');
+      await form.getByRole('button', { name: 'Save the rules' }).click();
+      await form.getByRole('alert').getByText('needs test_name, file, or both').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  });
+
+  test('are shown to those who may not change them', async () => {
+    const { owner, name: repository } = insights.fixture.repository;
+    const key = await pages.service.makeKey({ owner, repositories: [repository], scope: 'view' });
+    await pages.on({ key }, async ({ page, open }) => {
+      await open(`/${name}/settings`);
+      expect(await page.getByLabel('Owners of rule 1').isDisabled()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    });
+  });
+});
+
 describe.skipIf(!hasBrowser)('the list of repositories', () => {
   test('shows what failed by day, the newest run and the lag, and leads to the repository', async () => {
     const { owner, name: repository } = insights.fixture.repository;
     const key = await pages.service.makeKey({ owner, repositories: [repository], scope: 'view' });
     await pages.on({ key }, async ({ page, open }) => {
       await open('');
-      const row = page.getByRole('row', { name: new RegExp(`^${name}`) });
+      const row = page
+        .getByRole('table', { name: 'Repositories', exact: true })
+        .getByRole('row', { name: new RegExp(`^${name}`) });
       await row.getByRole('img', { name: '1 failed execution in 14 days' }).waitFor();
       expect(await row.getByRole('cell').allTextContents()).toContain('0 s');
       expect(await violationsOn(page)).toEqual([]);

@@ -24,6 +24,7 @@ beforeAll(async () => {
     scopes: 'openid email',
     groupsClaim: 'groups',
     tenants: [],
+    audiences: [],
     hasHostedDomains: false,
   };
   service = await openServiceApp({ port, oidc });

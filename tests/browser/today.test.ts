@@ -24,7 +24,10 @@ describe.skipIf(!hasBrowser)('the home of a repository', () => {
     await pages.on(reader, async ({ page, open }) => {
       await open('');
       const { owner, name } = insights.fixture.repository;
-      await page.getByRole('link', { name: `${owner}/${name}` }).click();
+      await page
+        .getByRole('link', { name: `${owner}/${name}` })
+        .first()
+        .click();
       const red = page.getByRole('region', { name: 'What broke the default branch' });
       await red.getByText('2 of 4 runs are red.').waitFor();
       expect(await red.getByRole('link', { name: 'sums <b>prices</b>' }).count()).toBe(2);

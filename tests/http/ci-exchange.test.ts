@@ -1,6 +1,6 @@
 /** Identity tokens of CI jobs for keys, with issuers that publish real keys: who gets one, for what, and who does not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { CiTokens, TokenRefused } from '../../src/access/ci-token.ts';
+import { SignedTokens, TokenRefused } from '../../src/access/signed-token.ts';
 import { parseCiRules } from '../../src/domain/ci-rules.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { checkCiIssuers } from '../../src/operate/doctor/web.ts';
@@ -246,7 +246,7 @@ describe('the keys of an issuer', () => {
     const rotating = await startCi();
     try {
       const issuer = { name: 'github', kind: 'github', url: rotating.url } as const;
-      const checker = new CiTokens([issuer], [AUDIENCE], app.stores.clock, 0);
+      const checker = new SignedTokens([issuer], [AUDIENCE], app.stores.clock, 0);
       const check = (token: string) => checker.check(issuer, token);
       const before = await rotating.sign(claimsOf(), { now: now() });
       expect((await check(before)).claims.repository).toBe(REPOSITORY);

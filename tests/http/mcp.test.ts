@@ -101,8 +101,9 @@ describe('what tests told', () => {
   test.each(READS)('%s %p fits into its bound, and marks it', async (tool, input) => {
     const { text, json, isError } = await call(tool, input);
     expect([text.slice(0, 500), isError]).toEqual([expect.any(String), false]);
+    expect(json.left_out).toBeUndefined();
     expect(text).toStartWith(`${FENCE_NOTE}\n`);
-    expect(tokensOf(text)).toBeLessThanOrEqual(2_100);
+    expect(tokensOf(text)).toBeLessThanOrEqual(2_000);
     for (const [at, found] of textsOf(json))
       if (at !== 'page' && at !== 'next_cursor') expect(found).toMatch(/^(?:[\w.:-]+|⟦[^⟦⟧\u202e\0]*⟧)$/);
     // No mark closes before the order ends.

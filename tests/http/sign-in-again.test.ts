@@ -47,6 +47,7 @@ const openApp = (more: Partial<OidcConfig> = {}) =>
       scopes: 'openid profile email groups',
       groupsClaim: 'groups',
       tenants: [],
+      audiences: [],
       hasHostedDomains: false,
       ...more,
     },

@@ -42,6 +42,7 @@ const openApp = (issuer: string) =>
       scopes: 'openid profile email groups',
       groupsClaim: 'groups',
       tenants: [],
+      audiences: [],
       hasHostedDomains: false,
     },
   });
@@ -266,6 +267,7 @@ describe('a provider that is down', () => {
         scopes: 'openid',
         groupsClaim: 'groups',
         tenants: [],
+        audiences: [],
         hasHostedDomains: false,
       },
     });
@@ -303,6 +305,7 @@ test('the way to the provider has PKCE, a nonce and a cookie of this browser, wh
       scopes: 'openid',
       groupsClaim: 'groups',
       tenants: [],
+      audiences: [],
       hasHostedDomains: false,
     },
   });
@@ -320,6 +323,7 @@ test('the doctor says whether the provider is there, and under which address', a
       scopes: '',
       groupsClaim: '',
       tenants: [],
+      audiences: [],
       hasHostedDomains: false,
     };
     return (await checkIdentityProvider({ ...app.stores.config, oidc })).map(({ level }) => level);

@@ -1,8 +1,13 @@
 /** What changed in a repository: whose health, and what turned runs of the default branch red. */
 import { describe, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { NO_ORIGIN } from '../../src/domain/upload-origin.ts';
+import { coursesOfRepositoriesStatement, unhealthyCoursesStatement } from '../../src/postgres/health-courses.ts';
 import { changedTestsStatement } from '../../src/postgres/health-histories.ts';
+import { RefusedUploads } from '../../src/postgres/refused-uploads.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
+import { troublesStatement } from '../../src/postgres/week-of-repositories.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
@@ -170,10 +175,132 @@ describe('the red runs of the default branch', () => {
   test('say who repairs what is quarantined', async () => {
     const fixture = insights.fixture.another();
     await fixture.ingest(fixture.run([passed('a', 9)]), fixture.run([failed('a', 3)], { commit: 'red' }));
-    const body = JSON.stringify({ test_name: 'a', reason: 'r', branch: null, owner: 'team-checkout' });
+    const body = JSON.stringify({
+      test_name: 'a',
+      reason: 'r',
+      branch: null,
+      owner: 'team-checkout',
+      ticket_url: 'https://tickets.example.com/1',
+    });
     const headers = { 'content-type': 'application/json' };
     await insights.app.request(`${fixture.base}/quarantines`, { method: 'POST', headers, body });
     const { red_runs: runs } = await insights.app.get<RedRuns>(`${fixture.base}/red-runs`);
-    expect(runs[0]?.tests).toMatchObject([{ test_name: 'a', verdict: 'quarantined', owner: 'team-checkout' }]);
+    expect(runs[0]?.tests).toMatchObject([
+      {
+        test_name: 'a',
+        verdict: 'quarantined',
+        owner: 'team-checkout',
+        ticket_url: 'https://tickets.example.com/1',
+        owners: [],
+      },
+    ]);
+  });
+});
+
+interface ByDay {
+  is_complete: boolean;
+  days: { start: string; broken_tests: number; flaky_tests: number; turns: Record<string, number> }[];
+}
+
+interface Changes {
+  total: number;
+  repositories: {
+    owner: string;
+    repository: string;
+    turns: Record<string, number>;
+    red_runs: { this_week: number; week_before: number; on_default_branch: number };
+    worst_cause: { exception_type: string; failure_count: number; test_count: number } | null;
+    ingest: { refused_uploads: number; has_problems: boolean; is_waiting: boolean };
+  }[];
+}
+
+describe('what changed in all repositories', () => {
+  /** With a new key: an answer is kept for each. */
+  const changesFor = async (key: Parameters<typeof insights.app.makeKey>[0]): Promise<Changes> => {
+    const response = await insights.app.request('/v1/repositories/changes', { token: await insights.app.makeKey(key) });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Changes;
+  };
+  const own = () => ({ owner: insights.fixture.repository.owner, repositories: [insights.fixture.repository.name] });
+
+  test('is what the home of each repository says', async () => {
+    const { repositories } = await changesFor({ ...own(), scope: 'view' });
+    const { counts } = await insights.app.get<Transitions>(`${insights.fixture.base}/health-transitions`);
+    const { days } = await insights.app.get<{ days: { red_runs: number }[] }>(
+      `${insights.fixture.base}/red-runs/by-day?start=${iso(TEST_NOW - (TEST_NOW % DAY_MS) - 6 * DAY_MS)}`,
+    );
+    expect(repositories).toHaveLength(1);
+    expect(repositories[0]).toMatchObject({
+      repository: insights.fixture.repository.name,
+      turns: counts,
+      red_runs: { this_week: days.reduce((sum, day) => sum + day.red_runs, 0), week_before: 0, on_default_branch: 6 },
+      worst_cause: { exception_type: 'TypeError', failure_count: 4, test_count: 1 },
+      ingest: { refused_uploads: 0, has_problems: false, is_waiting: false },
+    });
+  });
+
+  test('is listed for the repositories that a key is for, those with the most trouble of this week first', async () => {
+    const quiet = insights.fixture.another();
+    await quiet.ingest(quiet.run([passed('calm', 5)]));
+    const { owner, name } = insights.fixture.repository;
+    const of = async (repositories: string[]) =>
+      (await changesFor({ owner, repositories })).repositories.map(({ repository }) => repository);
+    expect(await of([quiet.repository.name, name])).toEqual([name, quiet.repository.name]);
+    expect(await of([quiet.repository.name])).toEqual([quiet.repository.name]);
+    expect(await changesFor({ owner: 'another' })).toMatchObject({ total: 0, repositories: [] });
+  });
+
+  test('counts uploads that were refused', async () => {
+    const refused = insights.fixture.another();
+    await refused.ingest(refused.run([passed('calm', 5)]));
+    const { owner, name } = refused.repository;
+    const { db } = insights.app.stores.postgres;
+    const reason = { owner, repository: name, reason: 'not JUnit XML' };
+    await new RefusedUploads(db).add([{ ...NO_ORIGIN, ...reason, refusals: 3 }], TEST_NOW - DAY_MS);
+    const { repositories } = await changesFor({ owner, repositories: [name] });
+    expect(repositories[0]?.ingest.refused_uploads).toBe(3);
+  });
+
+  test('and on each day agrees with the series of the repository', async () => {
+    const { base } = insights.fixture;
+    const { days, is_complete } = await insights.app.get<ByDay>(`${base}/health-transitions/by-day?days=14`);
+    for (const health of ['broken', 'flaky'] as const) {
+      const { value_over_time: series } = await insights.app.get<{
+        value_over_time: { start: string; value: number }[];
+      }>(`${base}/tests/stats/${health}_tests`);
+      expect(days.map((day) => [day.start, day[`${health}_tests`]])).toEqual(
+        series.map((day) => [day.start, day.value]),
+      );
+    }
+    const { counts } = await insights.app.get<Transitions>(`${base}/health-transitions`);
+    const sum = (turn: string) => days.reduce((total, day) => total + (day.turns[turn] ?? 0), 0);
+    expect(Object.fromEntries(Object.keys(counts).map((turn) => [turn, sum(turn)]))).toEqual(counts);
+    expect(is_complete).toBe(true);
+    const { days: long } = await insights.app.get<ByDay>(`${base}/health-transitions/by-day`);
+    expect(long).toHaveLength(90);
+    expect(long.slice(-14)).toEqual(days);
+  });
+
+  test('takes ranges of indexes for each repository', async () => {
+    const ids = [insights.fixture.id];
+    const plans = await insights.app.stores.postgres.db.transaction(async (tx) => {
+      await tx.execute(sql`set local enable_seqscan = off`);
+      const explained: string[] = [];
+      for (const statement of [
+        coursesOfRepositoriesStatement(ids, { since: TEST_NOW - 7 * DAY_MS, testsMax: 200 }),
+        unhealthyCoursesStatement(insights.fixture.id, { since: TEST_NOW - 90 * DAY_MS, testsMax: 2_000 }),
+        troublesStatement(ids, { since: TEST_NOW - 7 * DAY_MS, sinceDay: Math.floor(TEST_NOW / DAY_MS) - 6 }),
+      ]) {
+        const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${statement}`);
+        explained.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+      }
+      return explained;
+    });
+    for (const plan of plans) expect(plan).not.toContain('Seq Scan');
+    for (const index of ['health_changes_at', 'health_changes_repository_id', 'identities_repository_id'])
+      expect(plans[0]).toContain(index);
+    for (const index of ['cause_days_', 'upload_chunks_problems', 'refused_uploads_repository'])
+      expect(plans[2]).toContain(index);
+    expect(plans[1]).toContain('health_changes_at');
   });
 });

@@ -133,7 +133,7 @@ async function openDemo(): Promise<Visited> {
   const { origin } = new URL(link);
   const { page, context } = await visit(origin, { isNow: true });
   await page.goto(link);
-  await page.getByRole('link', { name: 'acme/shop' }).waitFor();
+  await page.getByRole('link', { name: 'acme/shop' }).first().waitFor();
   const get = async (path: string) => (await context.request.get(`${origin}/v1${path}`)).json();
   const places = await placesOf('acme', 'shop', get);
   const storageState = await context.storageState();

@@ -52,7 +52,7 @@ const BILLING: LivelyRepository = {
   fileOf: (area, subject) => `tests/${area}/test_${subject}.py`,
 };
 
-/** Nothing is wrong with it. */
+/** Hardly anything is wrong with it. */
 const WAREHOUSE: LivelyRepository = {
   owner: 'globex',
   name: 'warehouse',

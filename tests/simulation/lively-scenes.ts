@@ -20,7 +20,7 @@ interface Scene {
 
 /** A test that was flaky for weeks and has passed ever since. */
 export const RECOVERED_TEST = 8;
-const RECOVERED_MS = 35 * DAY_MS;
+const RECOVERED_MS = 55 * DAY_MS;
 /** A test that is flaky for a few days. */
 export const NEWLY_FLAKY_TEST = 14;
 
@@ -44,7 +44,7 @@ const SCENES: readonly Scene[] = [
   },
   {
     test: RECOVERED_TEST,
-    begunMs: 70 * DAY_MS,
+    begunMs: 82 * DAY_MS,
     endedMs: RECOVERED_MS,
     message: LATE_MAIL,
     rate: 0.5,

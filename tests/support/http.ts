@@ -3,7 +3,7 @@ import { v7 as uuid7 } from 'uuid';
 import { Confirmations } from '../../src/access/confirmation.ts';
 import { KeyCredentials, SessionCredentials } from '../../src/access/credential.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
-import { type CoreDeps, coreFeatures, docs, identityOf } from '../../src/features.ts';
+import { accessTokensOf, type CoreDeps, coreFeatures, docs, identityOf } from '../../src/features.ts';
 import type { Feature } from '../../src/http/operation.ts';
 import type { KeyStore, NewKey } from '../../src/postgres/keys.ts';
 import { type Contract, contractOf } from './contract.ts';
@@ -45,7 +45,7 @@ export async function openTestApp({ features = [], all, ...overrides }: AppOverr
     log: deps.log,
     publicUrl: deps.publicUrl,
     rateLimit: deps.rateLimit,
-    credentials: [...deps.credentials, new KeyCredentials(keys)],
+    credentials: [...deps.credentials, new KeyCredentials(keys), ...accessTokensOf(deps.clock, deps.oidc)],
     sessions: new SessionCredentials(
       stores.sessions,
       new Confirmations({ ...deps, sessions: stores.sessions, identity: identityOf(deps.clock, deps.oidc) }),

@@ -40,6 +40,7 @@ export interface TestProvider {
 }
 
 const ALG = 'ES256';
+const SCOPES = 'openid email profile groups offline_access';
 const makeKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /** Returns a provider that runs. */
@@ -76,14 +77,30 @@ export async function startProvider(redirectUrls: readonly string[]): Promise<Te
       Session: 600,
     },
     issueRefreshToken: () => self.givesRefreshTokens,
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      // Who asks for a resource gets an access token for it, signed, with what the provider knows of the person.
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_, resource) => ({
+          scope: SCOPES,
+          audience: resource,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: ALG } },
+        }),
+        useGrantedResource: () => true,
+      },
+    },
+    extraTokenClaims: () => ({ ...self.person, groups: [...(self.person?.groups ?? [])] }),
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     // Whom it no longer knows gets no new tokens.
     findAccount: (_, sub) => (self.person ? { accountId: sub, claims: () => ({ ...self.person, sub }) } : undefined),
     // No one is asked for consent.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId: CLIENT_ID, accountId: oidc.session?.accountId ?? '' });
-      grant.addOIDCScope('openid email profile groups offline_access');
+      grant.addOIDCScope(SCOPES);
+      const { resource } = oidc.params ?? {};
+      if (typeof resource === 'string') grant.addResourceScope(resource, SCOPES);
       await grant.save();
       return grant;
     },

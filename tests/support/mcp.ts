@@ -35,7 +35,7 @@ export async function openMcp(
 }
 
 /** What a tool answered. */
-function answerOf(result: unknown): ToolAnswer {
+export function answerOf(result: unknown): ToolAnswer {
   const { content, isError = false } = resultSchema.parse(result);
   const [{ text }] = content;
   const [, json = '{}'] = text.split('\n');

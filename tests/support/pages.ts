@@ -100,14 +100,6 @@ export const PAGES: readonly PageRow[] = [
     hasReads: true,
   },
   {
-    name: 'operations-settings',
-    route: '/operations',
-    address: () => '/operations?view=settings',
-    content: entry,
-    empty: text('No repository has sent results yet'),
-    hasReads: true,
-  },
-  {
     name: 'operations-access',
     route: '/operations',
     address: () => '/operations?view=access',
@@ -281,6 +273,14 @@ export const PAGES: readonly PageRow[] = [
     address: (places) => `${repository(places)}/setup`,
     content: (page) => page.getByRole('list', { name: 'Steps' }),
     empty: (page) => page.getByRole('list', { name: 'Steps' }),
+    hasReads: true,
+  },
+  {
+    name: 'settings',
+    route: '/$owner/$repository/settings',
+    address: (places) => `${repository(places)}/settings`,
+    content: region('Owners of tests'),
+    empty: region('Owners of tests'),
     hasReads: true,
   },
   {

@@ -104,9 +104,15 @@ describe('the configuration of the identity provider', () => {
       scopes: 'openid profile email',
       groupsClaim: 'groups',
       tenants: [],
+      audiences: ['https://ci.example.com/mcp'],
       hasHostedDomains: false,
     });
     expect(secretsOf(config)).toContain('a-secret-of-the-client');
+  });
+
+  test('takes access tokens for itself, or for the audiences named, but never those that are for signing in', () => {
+    expect(readConfig({ ...whole, OIDC_AUDIENCE: 'api://a, b' }).oidc?.audiences).toEqual(['api://a', 'b']);
+    expect(refusalOf({ OIDC_AUDIENCE: 'api://a,ci-insights' })).toContain('must not be OIDC_CLIENT_ID');
   });
 
   test('takes the secret from a file, without the end of its line', () => {

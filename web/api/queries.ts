@@ -26,6 +26,7 @@ import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts
 import type { RedRuns } from '../../src/insights/red-runs.ts';
 import type { RedRunsByDay } from '../../src/insights/red-runs-by-day.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
+import type { RepositoryChangeList } from '../../src/insights/repository-changes.ts';
 import type { RepositoryStatistics } from '../../src/insights/repository-stats.ts';
 import type { RepositoryTransitions } from '../../src/insights/repository-transitions.ts';
 import type { RunAnswer } from '../../src/insights/run.ts';
@@ -34,6 +35,7 @@ import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { TestSegments } from '../../src/insights/segments.ts';
 import type { Setup } from '../../src/insights/setup.ts';
 import type { TestStatistic } from '../../src/insights/stats.ts';
+import type { UnhealthyByDay } from '../../src/insights/unhealthy-by-day.ts';
 import type { AuditList } from '../../src/operate/audit.ts';
 import type { DeadLetterList } from '../../src/operate/dead-letters.ts';
 import type {
@@ -90,6 +92,13 @@ const CAUSES_ROWS = 25;
 export const firstRepositoriesQuery = queryOptions({
   queryKey: ['repositories', 'first'],
   queryFn: ({ signal }) => get<RepositoryList>('/repositories', { per_page: PAGE_ROWS }, signal),
+});
+
+/** What changed this week in those with the most trouble. */
+export const repositoryChangesQuery = queryOptions({
+  queryKey: ['repositories', 'changes'],
+  queryFn: ({ signal }) => get<RepositoryChangeList>('/repositories/changes', {}, signal),
+  staleTime: 30_000,
 });
 
 export const searchQuery = (path: RepositoryPath, query: Query) =>
@@ -370,6 +379,14 @@ export const redRunsByDayQuery = (path: RepositoryPath, query: Query) =>
     queryFn: ({ signal }) => get<RedRunsByDay>(`${insights(path)}/red-runs/by-day`, query, signal),
     staleTime: 60_000,
     placeholderData: (before) => before,
+  });
+
+/** Of the last 90 days. */
+export const unhealthyByDayQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: ['unhealthy by day', path],
+    queryFn: ({ signal }) => get<UnhealthyByDay>(`${insights(path)}/health-transitions/by-day`, {}, signal),
+    staleTime: 60_000,
   });
 
 export const costQuery = (path: RepositoryPath, query: Query) =>

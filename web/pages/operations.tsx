@@ -1,10 +1,9 @@
-/** For those who operate the service: how it is doing, what arrived, what is set, and who has access. */
+/** For those who operate the service: how it is doing, what arrived, and who has access. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { BASE } from '../api/client.ts';
 import { useTitle } from '../ui/title.ts';
 import { Access } from './operations-access.tsx';
 import { Audit } from './operations-audit.tsx';
-import { Settings } from './operations-settings.tsx';
 import { State } from './operations-state.tsx';
 import { Uploads } from './operations-uploads.tsx';
 
@@ -13,7 +12,6 @@ const route = getRouteApi('/signed/operations');
 const VIEWS = [
   [undefined, 'State', State],
   ['uploads', 'Uploads', Uploads],
-  ['settings', 'Repository settings', Settings],
   ['access', 'Keys and sessions', Access],
   ['audit', 'Audit', Audit],
 ] as const;

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows that come and go cannot be those of a table
-/** All repositories, those with the most trouble first. */
+/** The home of the service: what changed this week, and all repositories, those with the most trouble first. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
-import { firstRepositoriesQuery, repositoriesQuery } from '../api/queries.ts';
+import { firstRepositoriesQuery, repositoriesQuery, repositoryChangesQuery } from '../api/queries.ts';
 import { DaySparkline } from '../ui/day-sparkline.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
 import { SearchField } from '../ui/search-field.tsx';
@@ -12,6 +12,7 @@ import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { VirtualRows } from '../ui/virtual-rows.tsx';
+import { RepositoriesWeek } from './repositories-week.tsx';
 
 const route = getRouteApi('/signed/');
 type Repository = RepositoryList['repositories'][number];
@@ -24,12 +25,13 @@ export function Repositories() {
   const navigate = route.useNavigate();
   useTitle('Repositories');
   const first = useQuery({ ...firstRepositoriesQuery, refetchInterval: 15_000 });
+  const changes = useQuery({ ...repositoryChangesQuery, refetchInterval: 60_000 });
   const total = first.data?.total ?? 0;
   const isLong = total > (first.data?.repositories.length ?? 0);
   // Megabytes, for what one scrolls to or searches for.
   const whole = useQuery({ ...repositoriesQuery, enabled: isLong, refetchInterval: 60_000 });
   const isWaiting = isLong && whole.isPending;
-  const error = first.error ?? whole.error;
+  const error = first.error ?? whole.error ?? changes.error;
   const onSearch = useCallback(
     (text: string) => void navigate({ search: text === '' ? {} : { q: text }, replace: true }),
     [navigate],
@@ -44,11 +46,23 @@ export function Repositories() {
           <SearchField label="Find a repository" placeholder="Find a repository" value={q} onSearch={onSearch} />
         )}
       </div>
+      {q === '' && first.data && changes.data && changes.data.total > 0 && (
+        <div className="mb-5">
+          <RepositoriesWeek found={changes.data} />
+        </div>
+      )}
       <div className="card overflow-hidden">
-        {(first.isPending || (found.length === 0 && isWaiting)) && <Loading />}
-        {error && <Failed error={error} reset={() => void (first.error ? first : whole).refetch()} />}
-        {found.length > 0 && <Rows repositories={found} />}
-        {first.data && all.length === 0 && (
+        {(first.isPending || changes.isPending || (found.length === 0 && isWaiting)) && <Loading />}
+        {error && (
+          <Failed
+            error={error}
+            reset={() =>
+              void Promise.all([first, whole, changes].filter((one) => one.error).map((one) => one.refetch()))
+            }
+          />
+        )}
+        {found.length > 0 && !changes.isPending && <Rows repositories={found} />}
+        {first.data && !changes.isPending && all.length === 0 && (
           <Empty title="No repository has sent results yet">
             <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
             <OpenRepository />

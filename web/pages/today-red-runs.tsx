@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { RedRuns } from '../../src/insights/red-runs.ts';
 import type { RepositoryPath } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
+import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted } from '../ui/format.ts';
 import { Pull } from '../ui/pull.tsx';
 import { Section } from '../ui/section.tsx';
@@ -74,11 +75,23 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
             >
               {test.test_name}
             </Link>
-            {test.owner !== null && <span className="text-xs">repaired by {test.owner}</span>}
+            <span className="ml-auto shrink-0 text-right text-xs">
+              <Who test={test} />
+            </span>
           </li>
         ))}
       </ul>
       {more > 0 && <p className="text-xs text-soft">and {formatCounted(more, 'other test')}</p>}
     </li>
+  );
+}
+
+/** Who repairs it, by its quarantine; else whose test it is. */
+function Who({ test: { owner, owners, ticket_url: ticket } }: { test: Run['tests'][number] }) {
+  if (owner === null && ticket === null) return owners.length === 0 ? 'without an owner' : `owned by ${owners[0]}`;
+  return (
+    <>
+      {owner !== null && `repaired by ${owner}`} {ticket !== null && <ExternalLink href={ticket}>ticket</ExternalLink>}
+    </>
   );
 }

@@ -6,8 +6,10 @@ import { quarantinesQuery, redRunsQuery, turnsQuery } from '../api/queries.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FirstReport } from './first-report.tsx';
+import { CostlyCauses } from './today-causes.tsx';
 import { Endings } from './today-endings.tsx';
 import { RedRunList } from './today-red-runs.tsx';
+import { Trends } from './today-trends.tsx';
 import { Turns } from './today-turns.tsx';
 import { UploadTrouble } from './today-uploads.tsx';
 import { Week } from './today-week.tsx';
@@ -43,11 +45,13 @@ export function Today() {
         <div className="grid items-start gap-5 lg:grid-cols-2">
           <div className="flex min-w-0 flex-col gap-5">
             <RedRunList path={path} found={red.data} />
+            <CostlyCauses path={path} />
             <Endings path={path} quarantines={quarantines.data.quarantined_tests} />
             <UploadTrouble path={path} />
           </div>
           <Turns path={path} found={turns.data} />
         </div>
+        <Trends path={path} />
       </Week>
     </Page>
   );

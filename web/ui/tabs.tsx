@@ -17,6 +17,7 @@ export const TABS = [
   ['/$owner/$repository/events', 'Event log'],
   ['/$owner/$repository/uploads', 'Uploads'],
   ['/$owner/$repository/setup', 'Set up'],
+  ['/$owner/$repository/settings', 'Settings'],
 ] as const;
 
 /** Every address begins with it. */

@@ -1,11 +1,11 @@
 /**
- * Checks identity tokens of CI jobs: issuer, audience, time and signature, with the keys that the issuer publishes. jose does
- * the cryptography, and is loaded with the first token. No token reaches a log or an answer.
+ * Checks tokens that an issuer signed: identity tokens of CI jobs, access tokens of an identity provider. Issuer, audience,
+ * time and signature, with the keys that the issuer publishes. jose does the cryptography, and is loaded with the first
+ * token. No token reaches a log or an answer.
  */
 import type { JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { CiIssuer } from '../domain/ci-claims.ts';
 import { HOUR_MS, SECOND_MS } from '../domain/time.ts';
 
 /** Only those whose secret the issuer alone has. */
@@ -43,8 +43,16 @@ export class IssuerUnavailable extends Error {
   override name = 'IssuerUnavailable';
 }
 
-export interface CheckedToken {
-  issuer: CiIssuer;
+/** Whose signature counts. */
+interface Issuer {
+  /** Distinct. */
+  name: string;
+  /** As its tokens name it; it describes itself below. */
+  url: string;
+}
+
+interface CheckedToken<I> {
+  issuer: I;
   claims: Readonly<Record<string, unknown>>;
   subject: string;
 }
@@ -62,13 +70,13 @@ const unverifiedSchema = z.object({
 const subjectSchema = z.string().min(1).max(1_000);
 const descriptionSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-export class CiTokens {
+export class SignedTokens<I extends Issuer> {
   readonly #keys = new Map<string, IssuerKeys>();
   /** When issuers last gave no usable answer. */
   readonly #failures = new Map<string, number>();
 
   constructor(
-    private readonly issuers: readonly CiIssuer[],
+    private readonly issuers: readonly I[],
     private readonly audiences: readonly string[],
     private readonly clock: Clock,
     /** Between two requests for keys because of a key that is unknown. */
@@ -76,7 +84,7 @@ export class CiTokens {
   ) {}
 
   /** Checks without cryptography that a token is for us, and not over. Throws {@link TokenRefused}. */
-  async glance(token: string): Promise<CiIssuer> {
+  async glance(token: string): Promise<I> {
     const { decodeJwt } = await import('jose');
     let payload: unknown;
     try {
@@ -99,7 +107,7 @@ export class CiTokens {
   }
 
   /** Checks a token of this issuer in full. Throws {@link TokenRefused} or {@link IssuerUnavailable}. */
-  async check(issuer: CiIssuer, token: string): Promise<CheckedToken> {
+  async check(issuer: I, token: string): Promise<CheckedToken<I>> {
     const { jwtVerify, errors } = await import('jose');
     const keys = await this.#keysOf(issuer);
     try {
@@ -133,7 +141,7 @@ export class CiTokens {
   }
 
   /** Keys are fetched with the first token and when one has an unknown key, at most every 30 s. */
-  async #keysOf(issuer: CiIssuer): Promise<JWTVerifyGetKey> {
+  async #keysOf(issuer: I): Promise<JWTVerifyGetKey> {
     const now = this.clock.now();
     const known = this.#keys.get(issuer.name);
     if (known && now >= known.askedAt && now - known.askedAt < KEPT_MS) return known.keys;
@@ -161,11 +169,11 @@ export class CiTokens {
 }
 
 const expired = () => new TokenRefused('The token has expired. Ask the CI for a new one.');
-const unavailable = ({ url }: CiIssuer, cause?: unknown) =>
+const unavailable = ({ url }: Issuer, cause?: unknown) =>
   new IssuerUnavailable(`${url} does not say right now with which keys it signs. Try again later.`, { cause });
 
 /** The address that the issuer gives for its keys. It must have the issuer's origin, and use TLS if the issuer does. */
-async function addressOfKeys({ url }: CiIssuer): Promise<URL> {
+async function addressOfKeys({ url }: Issuer): Promise<URL> {
   const response = await fetch(`${url.replace(/\/$/, '')}/.well-known/openid-configuration`, {
     redirect: 'error',
     signal: AbortSignal.timeout(REQUEST_MS_MAX),

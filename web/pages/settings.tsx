@@ -1,7 +1,6 @@
-/** The settings of a repository: what `ci-insights repos set` changes. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+/** The settings of a repository: what `ci-insights repos set` changes. Whoever sees the repository may look at them. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import type {
   AutoQuarantineMode,
   QUARANTINE_LIMIT_MAX,
@@ -10,15 +9,15 @@ import type {
 import type { PRICE_MAX } from '../../src/domain/repository-settings.ts';
 import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
-import { changeSettings, type RepositoryPath, repositoriesQuery, settingsQuery } from '../api/queries.ts';
+import { type RepositoryPath, sessionQuery, settingsQuery } from '../api/queries.ts';
 import { Field } from '../ui/field.tsx';
-import { repositoryIn } from '../ui/repository-text.ts';
-import { SearchField } from '../ui/search-field.tsx';
-import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Section } from '../ui/section.tsx';
+import { Failed, Loading } from '../ui/states.tsx';
+import { useTitle } from '../ui/title.ts';
+import { OwnerRules } from './settings-owners.tsx';
+import { useSaving } from './settings-saving.ts';
 
-const route = getRouteApi('/signed/operations');
-/** More names than one reads; the field finds the others. */
-const NAMES_MAX = 50;
+const route = getRouteApi('/signed/$owner/$repository/settings');
 
 /** The bounds of the domain. A page imports no code of the service, so the compiler compares each with its constant. */
 const MAX = {
@@ -36,52 +35,32 @@ const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
 const isMode = (text: string): text is AutoQuarantineMode => Object.hasOwn(AUTO_QUARANTINE, text);
 
 export function Settings() {
-  const { repository } = route.useSearch();
-  const navigate = route.useNavigate();
-  const path = repositoryIn(repository);
-  const onSearch = useCallback(
-    (text: string) =>
-      void navigate({ search: (before) => ({ ...before, repository: text || undefined }), replace: true }),
-    [navigate],
-  );
+  const path = route.useParams();
+  useTitle(`Settings of ${path.owner}/${path.repository}`);
   return (
-    <>
-      <div className="mb-3 flex">
-        <SearchField label="Repository" placeholder="owner/name" value={repository ?? ''} onSearch={onSearch} />
-      </div>
-      <div className="card">
-        {path ? <Form key={`${path.owner}/${path.repository}`} path={path} /> : <Names part={repository ?? ''} />}
-      </div>
-    </>
+    <div className="flex flex-col gap-5">
+      <h1 className="sr-only">Settings</h1>
+      <Loaded key={`${path.owner}/${path.repository}`} path={path} />
+    </div>
   );
 }
 
-/** Possible values of the field. */
-function Names({ part }: { part: string }) {
-  const { data, error, refetch, isPending } = useQuery(repositoriesQuery);
-  if (isPending) return <Loading />;
+function Loaded({ path }: { path: RepositoryPath }) {
+  const { data, error, refetch, isPending } = useQuery(settingsQuery(path));
+  const session = useQuery(sessionQuery);
+  if (isPending) return <Loading rows={12} />;
   if (error) return <Failed error={error} reset={() => void refetch()} />;
-  const names = data.repositories
-    .map(({ owner, repository }) => `${owner}/${repository}`)
-    .filter((name) => name.toLowerCase().includes(part.toLowerCase()))
-    .sort();
-  if (names.length === 0)
-    return (
-      <Empty title={part === '' ? 'No repository has sent results yet' : `No repository has “${part}” in its name`}>
-        <p>Write owner/name to set up a repository before its first report.</p>
-      </Empty>
-    );
+  const mayChange = session.data?.scope === 'admin';
   return (
-    <ul>
-      {names.slice(0, NAMES_MAX).map((name) => (
-        <li key={name} className="border-b border-line px-4 py-2 last:border-0">
-          <Link to="/operations" search={{ view: 'settings', repository: name }}>
-            {name}
-          </Link>
-        </li>
-      ))}
-      {names.length > NAMES_MAX && <li className="px-4 py-2 text-soft">and {names.length - NAMES_MAX} more</li>}
-    </ul>
+    <>
+      {!mayChange && (
+        <p className="text-soft">You may look at the settings. To change them takes a key with the scope admin.</p>
+      )}
+      <Section title="Settings">
+        <Form path={path} data={data} mayChange={mayChange} />
+      </Section>
+      <OwnerRules key={JSON.stringify(data.test_owners)} path={path} rules={data.test_owners} mayChange={mayChange} />
+    </>
   );
 }
 
@@ -92,16 +71,14 @@ const SOURCES: Record<NonNullable<RepositorySettingsAnswer['default_branch_sourc
   setting: 'Set by an operator.',
 };
 
-function Form({ path }: { path: RepositoryPath }) {
-  const { data, error, refetch, isPending } = useQuery(settingsQuery(path));
-  const client = useQueryClient();
-  const saving = useMutation({
-    mutationFn: (change: SettingsChange) => changeSettings(path, change),
-    onSuccess: ({ body: { needs_rebuild: _, ...settings } }) =>
-      client.setQueryData(settingsQuery(path).queryKey, settings),
-  });
-  if (isPending) return <Loading />;
-  if (error) return <Failed error={error} reset={() => void refetch()} />;
+interface FormProps {
+  path: RepositoryPath;
+  data: RepositorySettingsAnswer;
+  mayChange: boolean;
+}
+
+function Form({ path, data, mayChange }: FormProps) {
+  const saving = useSaving(path);
   return (
     <form
       aria-label={`Settings of ${path.owner}/${path.repository}`}
@@ -113,7 +90,8 @@ function Form({ path }: { path: RepositoryPath }) {
         if (Object.keys(change).length > 0) saving.mutate(change);
       }}
     >
-      <div className="grid gap-x-8 gap-y-4 px-4 py-4 sm:grid-cols-2">
+      <fieldset disabled={!mayChange} className="grid gap-x-8 gap-y-4 px-4 py-4 sm:grid-cols-2">
+        <legend className="sr-only">Settings</legend>
         <Field
           label="Default branch"
           hint={data.default_branch_source === null ? 'Not known yet.' : SOURCES[data.default_branch_source]}
@@ -194,9 +172,9 @@ function Form({ path }: { path: RepositoryPath }) {
             defaultValue={data.waiting_hour_price ?? ''}
           />
         </Field>
-      </div>
+      </fieldset>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
-        <button type="submit" className="button button-primary" disabled={saving.isPending}>
+        <button type="submit" className="button button-primary" disabled={saving.isPending || !mayChange}>
           {saving.isPending ? 'Saving …' : 'Save'}
         </button>
         {saving.error && (

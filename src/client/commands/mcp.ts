@@ -1,0 +1,89 @@
+/**
+ * `ci-insights mcp`: the tools of the service for agents that start a program instead of asking an address. A bridge: what
+ * comes in, a message on each line, goes to `/mcp`, and what that answers goes out.
+ */
+import { createInterface } from 'node:readline';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { withTarget } from '../options.ts';
+import { printExactly } from '../output.ts';
+import { type Connection, Service } from '../service.ts';
+import { readClientEnvironment } from '../settings.ts';
+import { connectionOf, type TargetFlags } from '../target.ts';
+
+/** For one message: a tool may read a long history. */
+const SECONDS_DEFAULT = 60;
+/** Of JSON-RPC: what the service could not answer, and what is no message. */
+const INTERNAL_ERROR = -32603;
+const PARSE_ERROR = -32700;
+
+const messageSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]).optional(),
+  method: z.string().optional(),
+});
+const answerSchema = z
+  .looseObject({ result: z.looseObject({ protocolVersion: z.string().optional() }).optional() })
+  .optional();
+
+interface McpFlags extends TargetFlags {
+  timeout: number;
+}
+
+export const mcpCommand = (): Command =>
+  withTarget(new Command('mcp'), SECONDS_DEFAULT)
+    .description('offer the tools for agents on standard input and output (MCP)')
+    .action(async (flags: McpFlags) => {
+      const bridge = new Bridge(flags);
+      const waiting = new Set<Promise<void>>();
+      for await (const line of createInterface({ input: process.stdin })) {
+        if (line.trim() === '') continue;
+        const answered = bridge.pass(line).finally(() => waiting.delete(answered));
+        waiting.add(answered);
+      }
+      await Promise.all(waiting);
+    });
+
+class Bridge {
+  readonly #connection: Connection;
+  /** That both sides agreed on; a client that starts a program does not say it again. */
+  #protocol: string | undefined;
+
+  constructor(private readonly flags: McpFlags) {
+    this.#connection = connectionOf(flags, readClientEnvironment());
+  }
+
+  /** Answers a message on standard output; never throws. */
+  async pass(line: string): Promise<void> {
+    const message = messageSchema.safeParse(jsonOf(line));
+    if (!message.success) return printExactly([faultOf(null, PARSE_ERROR, 'This is not a message of the protocol.')]);
+    const { id } = message.data;
+    try {
+      const service = new Service(this.#connection, { totalMs: this.flags.timeout * 1_000 });
+      const answer = await service.ask('/mcp', answerSchema, {
+        method: 'POST',
+        json: message.data,
+        headers: {
+          accept: 'application/json, text/event-stream',
+          ...(this.#protocol !== undefined && { 'mcp-protocol-version': this.#protocol }),
+        },
+      });
+      this.#protocol ??= answer?.result?.protocolVersion;
+      if (answer !== undefined) printExactly([JSON.stringify(answer)]);
+    } catch (error) {
+      // A notification is not answered.
+      if (id !== undefined)
+        printExactly([faultOf(id, INTERNAL_ERROR, error instanceof Error ? error.message : String(error))]);
+    }
+  }
+}
+
+const faultOf = (id: string | number | null, code: number, message: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
