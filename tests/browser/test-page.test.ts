@@ -15,7 +15,10 @@ describe.skipIf(!hasBrowser)('the page of a test', () => {
     await pages.on({ ...READERS[1], permissions: ['clipboard-read', 'clipboard-write'] }, async ({ page, open }) => {
       await open(address());
       await page.getByRole('button', { name: /Copy as prompt/ }).click();
-      await page.getByRole('status').filter({ hasText: /^Copied, \d+ tokens$/ }).waitFor({ state: 'attached' });
+      await page
+        .getByRole('status')
+        .filter({ hasText: /^Copied, \d+ tokens$/ })
+        .waitFor({ state: 'attached' });
       const copied = await page.evaluate<string>('navigator.clipboard.readText()');
       expect(copied).toContain(FENCE_NOTE);
       expect(copied).toContain(`Test: ⟦${NAME}⟧`);
