@@ -13,8 +13,13 @@ const SHOWN = 700;
 const DAY_MS = 86_400_000;
 const resultSchema = z.object({ content: z.tuple([z.object({ text: z.string() })]), isError: z.boolean().optional() });
 const failedSchema = z.object({
-  failures: z.array(
-    z.object({ verdict: z.string(), test_id: z.string(), test_name: z.string(), cause_id: z.string().optional() }),
+  claims: z.array(
+    z.object({
+      verdict: z.string(),
+      test_id: z.string(),
+      test_name: z.string(),
+      exception_message: z.string().optional(),
+    }),
   ),
 });
 
@@ -41,20 +46,17 @@ const say = (text: string): void => console.log(`\n${text}`);
 const plain = (marked: string): string => marked.replace(/^⟦|⟧$/g, '');
 
 say(`CI is red on pull request ${pull} of ${repository}. Whose fault is it?`);
-const { failures } = failedSchema.parse(await call('what_failed', { pull_request: Number(pull), limit: 20 }));
-const byVerdict = Map.groupBy(failures, ({ verdict }) => verdict);
+const { claims } = failedSchema.parse(await call('what_failed', { pull_request: Number(pull), limit: 20 }));
+const byVerdict = Map.groupBy(claims, ({ verdict }) => verdict);
 say([...byVerdict].map(([verdict, of]) => `${verdict}: ${of.length}`).join(', '));
 
-for (const { test_name: name, cause_id: causeId } of (byVerdict.get('new') ?? []).slice(0, 1)) {
-  say(`${name} is new. Does anything else fail like it?`);
-  await call(
-    'find_causes',
-    causeId === undefined ? { text: 'no space left on device', limit: 3 } : { cause_id: causeId },
-  );
+const notFlaky = claims.filter(({ verdict }) => verdict === 'change' || verdict === 'unknown');
+for (const { test_name: name, verdict, exception_message: message = '' } of notFlaky.slice(0, 1)) {
+  say(`${name}: ${verdict}. Does anything on the default branch fail like it?`);
+  await call('find_causes', { text: plain(message), limit: 3 });
 }
-const flaky = [...(byVerdict.get('known_flaky') ?? []), ...(byVerdict.get('quarantined') ?? [])];
-for (const { test_id: test, test_name: name, verdict } of flaky.slice(0, 1)) {
-  say(`${name} is ${verdict}. What shows that it is flaky, and how far is it from healthy?`);
+for (const { test_id: test, test_name: name, verdict } of (byVerdict.get('flaky') ?? []).slice(0, 1)) {
+  say(`${name}: ${verdict}. What shows it, and how far is the test from healthy?`);
   await call('get_test', { test });
   await call('get_recovery', { test });
   const { quarantined_tests: open } = quarantinesSchema.parse(await call('list_quarantines', { test_id: test }));

@@ -29,6 +29,7 @@ import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
+import { mountCauseQuarantine } from './quarantines/cause-quarantine.ts';
 import { mountCauseTerms } from './quarantines/cause-terms.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
@@ -89,6 +90,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
       mountQuarantines(app, http, { repositories, quarantines, lists });
     },
     (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
+    (app, http) => mountCauseQuarantine(app, http, { repositories, quarantines }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),

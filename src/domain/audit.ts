@@ -18,6 +18,8 @@ export const AUDIT_ACTIONS = [
   'quarantine.update',
   'quarantine.remove',
   'cause.update',
+  'cause.quarantine',
+  'cause.release',
   'backtest.request',
   'verification.request',
   'dead_letter.replay',

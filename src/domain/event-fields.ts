@@ -118,6 +118,7 @@ export const quarantineTerms = {
   job_name: maybeName,
   axes: maybe(foreignRecord(name, names)),
   failure_ids: maybe(z.array(z.uuid()).max(LIST_LENGTH_MAX)),
+  cause_id: maybe(z.uuid()),
   expires_at: maybeMoment,
   owner: maybeName,
   ticket_url: maybeText,

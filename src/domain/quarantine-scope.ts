@@ -26,6 +26,9 @@ export interface QuarantineScope {
 
 type Narrowing = Omit<QuarantineScope, 'branch'>;
 
+/** The groups of a cause change, and its quarantine stays the same one. */
+type StoredNarrowing = Narrowing & { causeId: string | null };
+
 /** {@link narrowingOf} a quarantine for every failure in every pipeline and CI job. */
 export const NOT_NARROWED: string = NIL;
 
@@ -37,10 +40,10 @@ export const isNarrowed = ({ pipelineName, jobName, axes, failureIds }: Narrowin
   pipelineName !== null || jobName !== null || axes !== null || failureIds !== null;
 
 /** One value for a narrowing, equal for equal ones. */
-export const narrowingOf = (narrowing: Narrowing): string => {
+export const narrowingOf = (narrowing: StoredNarrowing): string => {
   if (!isNarrowed(narrowing)) return NOT_NARROWED;
-  const { pipelineName, jobName, axes, failureIds } = narrowing;
-  const parts = [pipelineName, jobName, failureIds, axes && axisScopeText(axes)];
+  const { pipelineName, jobName, axes, failureIds, causeId } = narrowing;
+  const parts = [pipelineName, jobName, causeId ?? failureIds, axes && axisScopeText(axes)];
   return uuid5(JSON.stringify(parts), NARROWING_NAMESPACE);
 };
 

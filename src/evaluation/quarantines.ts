@@ -134,7 +134,10 @@ function uncoveredBy(
   const byTest = Map.groupBy(open, ({ testId }) => testId);
   const uncovered = new Map<string, IdentityState[]>();
   for (const [testId, identities] of tests) {
-    const own = (byTest.get(testId) ?? []).filter((one) => one.branch === null || isNarrowed(one));
+    // One that is for the failures of a cause says nothing about others.
+    const own = (byTest.get(testId) ?? []).filter(
+      (one) => one.causeId === null && (one.branch === null || isNarrowed(one)),
+    );
     if (own.some(({ isScopeChosen }) => isScopeChosen)) continue;
     uncovered.set(
       testId,

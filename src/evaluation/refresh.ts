@@ -15,6 +15,7 @@ import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-
 import { windowUpTo } from '../domain/ratio-window.ts';
 import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
 import { identityOf } from '../domain/test-identity.ts';
+import { followCauses } from '../postgres/cause-quarantines.ts';
 import { lockCauses, replaceCauses } from '../postgres/causes.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { lockDurations, replaceDurations, replaceDurationTotals } from '../postgres/durations.ts';
@@ -286,23 +287,26 @@ export class Refresh {
 
   /** Without the lock of the partition: it takes seconds of a repository with many failures. */
   async #causes(repositoryId: string): Promise<void> {
-    const { db, clickhouse } = this.deps;
-    await onPostgres(() =>
+    const { db, clickhouse, quarantines } = this.deps;
+    const startedAt = performance.now();
+    const revision = await onPostgres(() =>
       db.transaction(async (tx) => {
-        const startedAt = performance.now();
         const noted = (await this.#due(tx, repositoryId)).get('causes');
-        if (!noted || !(await lockCauses(tx, repositoryId))) return;
+        if (!noted || !(await lockCauses(tx, repositoryId))) return undefined;
         const causes = await deriveCauses({ tx, clickhouse, repositoryId });
         await replaceCauses(tx, repositoryId, causes);
         await this.#statistics.keepUpDerived(tx, repositoryId, {
           tables: [causeNodes, causeGroups, causeDays],
           rows: causes.nodes.length + causes.days.length,
         });
-        await settleStale(tx, repositoryId, 'causes', {
-          restMs: this.#restOf('causes', startedAt),
-          revision: noted.revision,
-        });
+        return noted.revision;
       }),
+    );
+    if (revision === undefined) return;
+    // Before it is settled: a process that is cut off here derives again.
+    await followCauses(quarantines, repositoryId);
+    await onPostgres(() =>
+      settleStale(db, repositoryId, 'causes', { restMs: this.#restOf('causes', startedAt), revision }),
     );
   }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatMoment } from '../domain/moment.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { CAUSE_OWNERS_MAX } from '../postgres/cause-owners.ts';
+import type { QuarantinedCause } from '../postgres/cause-quarantines.ts';
 import { type CauseTerms, NO_TERMS } from '../postgres/cause-terms.ts';
 import * as common from './common.ts';
 
@@ -21,6 +22,28 @@ export const daysJson = (days: readonly (readonly [number, number])[]): z.output
 export const testOut = z.object({ test_id: common.testIdOut, test_name: common.testNameOut });
 
 export const countOut = (description: string, example: number) => z.int().meta({ description, example });
+
+export const quarantineOut = z
+  .object({
+    reason: z.string().meta({ example: 'The ledger is down until the move' }),
+    branch: z.string().nullable().meta({ description: 'Branch or pattern; null: every branch', example: null }),
+    expires_at: common.dateTimeOut.nullable().meta({ description: 'When it ends automatically; null: never' }),
+    created_at: common.dateTimeOut,
+    created_by: z.string().meta({ description: 'The name of a key or person', example: 'octocat' }),
+  })
+  .nullable()
+  .meta({ description: 'The quarantine of its failures, in whatever test; null: none' });
+
+export const quarantineJson = (found: QuarantinedCause | undefined): z.input<typeof quarantineOut> =>
+  found
+    ? {
+        reason: found.reason,
+        branch: found.branch,
+        expires_at: found.expiresAt && formatMoment(found.expiresAt.getTime()),
+        created_at: formatMoment(found.createdAt.getTime()),
+        created_by: found.actor,
+      }
+    : null;
 
 /** Whose a cause is. */
 export const termsOut = {

@@ -20,11 +20,22 @@ import {
   readCause,
 } from '../postgres/cause-details.ts';
 import { readCauseOwners } from '../postgres/cause-owners.ts';
+import { readQuarantinedCauses } from '../postgres/cause-quarantines.ts';
 import { readCauseTerms } from '../postgres/cause-terms.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { costOfCauses } from './cause-costs.ts';
-import { causeIdOut, countOut, daysJson, daysOut, termsJson, termsOut, testOut } from './cause-schemas.ts';
+import {
+  causeIdOut,
+  countOut,
+  daysJson,
+  daysOut,
+  quarantineJson,
+  quarantineOut,
+  termsJson,
+  termsOut,
+  testOut,
+} from './cause-schemas.ts';
 import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
 import { partFigures, partJson, ratesOf } from './cost-figures.ts';
@@ -78,6 +89,7 @@ const beginningSchema = z.object({
 const response = z.object({
   cause_id: causeIdOut,
   ...termsOut,
+  quarantine: quarantineOut,
   merged_from: z.array(z.guid()).meta({ description: 'Ids of causes that turned out to be this one', example: [] }),
   failure_count: countOut('Failed attempts that are retained', 42),
   test_count: countOut('Tests that it hit', 9),
@@ -186,7 +198,7 @@ export async function readCausePage(
   const { oldest } = cause;
   const testIds = cause.tests.map(({ test_id: id }) => id);
   const window = ledgerWindow({ start: undefined, end: undefined }, deps.clock.now());
-  const [newest, beginning, pulls, quarantines, costs, [terms, owners]] = await Promise.all([
+  const [newest, beginning, pulls, quarantines, costs, [terms, owners, quarantined]] = await Promise.all([
     newestFailure(deps, repository, cause, signal),
     beginningOf(
       deps,
@@ -201,6 +213,7 @@ export async function readCausePage(
       Promise.all([
         readCauseTerms(deps.db, repository.id, [cause.causeId]),
         readCauseOwners(deps.db, repository.id, [cause.causeId], ALL_DAYS),
+        readQuarantinedCauses(deps.db, repository.id, [cause.causeId]),
       ]),
     ),
   ]);
@@ -209,6 +222,7 @@ export async function readCausePage(
   return {
     cause_id: cause.causeId,
     ...termsJson(terms.get(cause.causeId), owners.get(cause.causeId)),
+    quarantine: quarantineJson(quarantined.get(cause.causeId)),
     merged_from: cause.mergedFrom,
     failure_count: cause.failures,
     test_count: cause.testCount,

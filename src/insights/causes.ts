@@ -33,12 +33,24 @@ import {
   readListedCauses,
 } from '../postgres/cause-lists.ts';
 import { readCauseOwners } from '../postgres/cause-owners.ts';
+import { type QuarantinedCause, readQuarantinedCauses } from '../postgres/cause-quarantines.ts';
 import { type CauseTerms, causesAssignedTo, readCauseTerms } from '../postgres/cause-terms.ts';
 import { causesOfSignatures } from '../postgres/causes.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { costOfCauses } from './cause-costs.ts';
-import { causeIdOut, countOut, daysJson, daysOut, termsJson, termsOut, testOut } from './cause-schemas.ts';
+import { CauseRankings } from './cause-rankings.ts';
+import {
+  causeIdOut,
+  countOut,
+  daysJson,
+  daysOut,
+  quarantineJson,
+  quarantineOut,
+  termsJson,
+  termsOut,
+  testOut,
+} from './cause-schemas.ts';
 import type { RedRunCauses } from './causes-of-red-runs.ts';
 import * as common from './common.ts';
 import { partFigures, partJson, ratesOf } from './cost-figures.ts';
@@ -67,6 +79,7 @@ type Row = ListedCause & {
   cost: PartCost | null;
   terms: CauseTerms | undefined;
   owners: string[] | undefined;
+  quarantine: QuarantinedCause | undefined;
 };
 
 const pagedCauses: PagedList<Row, CauseKey> = {
@@ -92,6 +105,7 @@ const causeSchema = z
     last_failure_at: common.dateTimeOut,
     failures_by_day: daysOut,
     ...termsOut,
+    quarantine: quarantineOut,
     cost: z
       .object(partFigures)
       .nullable()
@@ -107,6 +121,7 @@ const address = '/v1/ci/:owner/repositories/:repository/causes';
 type CausesDeps = common.InsightsDeps & { redRunLedgers: RedRunLedgers; redRunCauses: RedRunCauses };
 
 export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void {
+  const rankings = new CauseRankings(deps.db);
   mount(app, http, 'GET', address, {
     operationId: 'listCauses',
     tag: common.TAG,
@@ -174,20 +189,33 @@ export function mountCauses(app: AnyElysia, http: Http, deps: CausesDeps): void 
         const found =
           sort === 'cost'
             ? await findByCost(deps, repository, selection, order)
-            : (await onPostgres(() => findCauseIds(deps.db, repository.id, selection, { sort, ...order }))).map(
-                (one) => ({ ...one, cost: null }),
-              );
+            : (await rankings.page(repository.id, selection, { sort, ...order })).map((one) => ({
+                ...one,
+                cost: null,
+              }));
         const ids = found.map(({ cause_id: id }) => id);
-        const [causes, terms, ownersOf] = await onPostgres(() =>
+        const [causes, terms, ownersOf, quarantined] = await onPostgres(() =>
           Promise.all([
             readListedCauses(deps.db, repository.id, ids, days),
             readCauseTerms(deps.db, repository.id, ids),
             readCauseOwners(deps.db, repository.id, ids, days),
+            readQuarantinedCauses(deps.db, repository.id, ids),
           ]),
         );
         return found.flatMap(({ cause_id: id, value, cost }) => {
           const cause = causes.get(id);
-          return cause ? [{ ...cause, value, cost, terms: terms.get(id), owners: ownersOf.get(id) }] : [];
+          return cause
+            ? [
+                {
+                  ...cause,
+                  value,
+                  cost,
+                  terms: terms.get(id),
+                  owners: ownersOf.get(id),
+                  quarantine: quarantined.get(id),
+                },
+              ]
+            : [];
         });
       });
       const rates = ratesOf(repository);
@@ -273,5 +301,6 @@ const toJson = (cause: Row, rates: Rates): z.input<typeof causeSchema> => ({
   last_failure_at: formatMoment(cause.lastAt),
   failures_by_day: daysJson(cause.days),
   ...termsJson(cause.terms, cause.owners),
+  quarantine: quarantineJson(cause.quarantine),
   cost: cause.cost && partJson(cause.cost, rates),
 });

@@ -68,6 +68,22 @@ export const lastFailureOut = () =>
     example: '2026-11-20T17:03:11.000Z',
   });
 
+const secondsOut = (description: string, example: number) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: `${description} in the days that durations are of; null if it did not pass then`, example });
+/** How long a test takes, as {@link durationJson} gives it. */
+export const durationFields = {
+  median_seconds: secondsOut('Median of what passed', 1.2),
+  p95_seconds: secondsOut('19 of 20 that passed took no longer', 2.1),
+};
+const US = 1_000_000;
+export const durationJson = (durations: { medianUs: number; p95Us: number } | null) => ({
+  median_seconds: durations && durations.medianUs / US,
+  p95_seconds: durations && durations.p95Us / US,
+});
+
 export const failuresByDayOut = () =>
   z.array(z.int()).meta({
     description: `Failed executions on the default branch in the last ${SERIES_DAYS} UTC days, the current one last`,

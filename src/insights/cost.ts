@@ -58,6 +58,7 @@ const testSchema = z
   .object({
     test_id: common.testIdOut,
     test_name: common.testNameOut.nullable().meta({ description: 'Null if it never ran on the default branch' }),
+    owners: common.ownersOut(),
     ...partFigures,
   })
   .meta({ id: 'TestCost' });
@@ -162,6 +163,7 @@ export function mountCost(app: AnyElysia, http: Http, deps: CostDeps): void {
             : pageReply(page, 'tests', (cost) => ({
                 test_id: cost.key,
                 test_name: names.tests.get(cost.key) ?? null,
+                owners: names.owners.get(cost.key) ?? [],
                 ...partJson(cost, rates),
               }));
       return {
@@ -196,15 +198,16 @@ async function partsOf(
 
 interface Names {
   tests: ReadonlyMap<string, string>;
+  owners: ReadonlyMap<string, string[]>;
   causes: ReadonlyMap<string, { exceptionType: string; message: string }>;
 }
-const NO_NAMES: Names = { tests: new Map(), causes: new Map() };
+const NO_NAMES: Names = { tests: new Map(), owners: new Map(), causes: new Map() };
 /** Of a cause, only its text is shown: no failures are counted. */
 const NO_DAYS = { from: 1, to: 0 };
 
 async function namesOf({ db }: CostDeps, { id }: Repository, keys: readonly string[], by: SharedAmong): Promise<Names> {
   if (keys.length === 0 || by === 'owner') return NO_NAMES;
   if (by === 'cause') return { ...NO_NAMES, causes: await onPostgres(() => readListedCauses(db, id, keys, NO_DAYS)) };
-  const records = await onPostgres(() => readTests(db, id, keys));
-  return { ...NO_NAMES, tests: new Map(records.map(({ testId, name }) => [testId, name])) };
+  const [records, owners] = await onPostgres(() => Promise.all([readTests(db, id, keys), readOwners(db, id, keys)]));
+  return { ...NO_NAMES, tests: new Map(records.map(({ testId, name }) => [testId, name])), owners };
 }

@@ -9,6 +9,7 @@ import { recentCounts } from '../domain/ratio-window.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { legKey } from '../domain/test-identity.ts';
 import { countedIdentities, healthOfTest, newestOf, SKIPPED_DAYS, skippedSince } from '../domain/test-state.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
 import * as common from './common.ts';
@@ -31,6 +32,11 @@ const legOut = z
     last_failure_at: common.lastFailureOut(),
     last_success_at: common.dateTimeOut.nullable(),
     skipped_since: skippedSinceOut,
+    ...common.durationFields,
+    grown_since: common.dateTimeOut.nullable().meta({
+      description:
+        'The UTC day from which on it takes longer there, as the list of durations says; null if it did not grow',
+    }),
   })
   .meta({ id: 'TestLeg' });
 
@@ -130,11 +136,11 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
 }
 
 /** The worst first: by health, then by the share that failed, then by name. */
-function legsOf({ legs }: KnownTest, now: number): z.input<typeof legOut>[] {
+function legsOf({ legs, durations }: KnownTest, now: number): z.input<typeof legOut>[] {
   return legs
     .map((leg) => {
       const { passed, failed } = recentCounts([leg.summary], now);
-      return { leg, summary: leg.summary, failed, ran: passed + failed };
+      return { leg, summary: leg.summary, failed, ran: passed + failed, lasts: durations.get(legKey(leg)) ?? null };
     })
     .sort(
       (one, other) =>
@@ -142,7 +148,7 @@ function legsOf({ legs }: KnownTest, now: number): z.input<typeof legOut>[] {
         other.failed / (other.ran || 1) - one.failed / (one.ran || 1) ||
         (legKey(one.leg) < legKey(other.leg) ? -1 : 1),
     )
-    .map(({ leg, summary, failed, ran }) => ({
+    .map(({ leg, summary, failed, ran, lasts }) => ({
       pipeline_name: leg.pipelineName,
       job_name: leg.jobName,
       axes: axesOf(leg.axes),
@@ -153,6 +159,8 @@ function legsOf({ legs }: KnownTest, now: number): z.input<typeof legOut>[] {
       last_failure_at: timeOrNull(summary.lastFailureAt),
       last_success_at: timeOrNull(summary.lastSuccessAt),
       skipped_since: timeOrNull(skippedSince([leg])),
+      ...common.durationJson(lasts),
+      grown_since: lasts?.grownDay == null ? null : formatMoment(lasts.grownDay * DAY_MS),
     }));
 }
 

@@ -51,6 +51,15 @@ const pullRow = z.object({
 });
 const readPulls = defineQuery('insights/pulls', { repository_id: 'UUID', since_ms: 'Int64', rows: 'UInt32' }, pullRow);
 
+const readQueueChecks = defineQuery(
+  'insights/queue_checks',
+  { repository_id: 'UUID', since_ms: 'Int64', rows: 'UInt32' },
+  z.object({ number: z.int() }),
+);
+const CHECKS_MAX = 100_000;
+/** The queue may have announced a check before the window in which it ran. */
+const CHECK_BEFORE_MS = DAY_MS;
+
 type Row = z.infer<typeof pullRow> & { told: PullRequest | undefined };
 interface Judged extends Row {
   verdicts: Record<string, number>;
@@ -103,7 +112,7 @@ export function mountPulls(
     operationId: 'listPullRequests',
     tag: common.TAG,
     summary: 'List pull requests',
-    description: `The pull requests on which something ran in the last days, by when their newest commit began to run, newest first; of more than ${PULLS_MAX}, the newest. The list is as of the last ten seconds, verdicts of a commit are as of the last minute.`,
+    description: `The pull requests on which something ran in the last days, by when their newest commit began to run, newest first; of more than ${PULLS_MAX}, the newest. Those in which the merge queue checks others are not listed. The list is as of the last ten seconds, verdicts of a commit are as of the last minute.`,
     access: 'read',
     params: common.shortPath,
     query: {
@@ -167,11 +176,17 @@ export function mountPulls(
 }
 
 async function readList({ clickhouse, db }: common.InsightsDeps, { id, owner }: Repository, since: number) {
-  const rows = await clickhouse.select(
-    readPulls,
-    { repository_id: id, since_ms: Math.max(0, since), rows: PULLS_MAX },
-    { owner, signal: undefined },
-  );
+  const turn = { owner, signal: undefined };
+  const [ran, checks] = await Promise.all([
+    clickhouse.select(readPulls, { repository_id: id, since_ms: Math.max(0, since), rows: PULLS_MAX }, turn),
+    clickhouse.select(
+      readQueueChecks,
+      { repository_id: id, since_ms: Math.max(0, since - CHECK_BEFORE_MS), rows: CHECKS_MAX },
+      turn,
+    ),
+  ]);
+  const isCheck = new Set(checks.map(({ number }) => number));
+  const rows = ran.filter(({ number }) => !isCheck.has(number));
   const numbers = rows.map(({ number }) => number);
   const told = numbers.length === 0 ? new Map() : await onPostgres(() => pullRequestsOf(db, id, numbers));
   return rows.flatMap((row): Row[] => (row.started_ms < since ? [] : [{ ...row, told: told.get(row.number) }]));

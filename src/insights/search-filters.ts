@@ -20,6 +20,7 @@ import {
 } from '../http/parameters.ts';
 import { listedColumns } from '../postgres/identities.ts';
 import {
+  hasGrown,
   hasHealth,
   hasLegWhere,
   hasLevel,
@@ -148,6 +149,12 @@ export const SEARCH_FILTERS = {
     }),
     condition: (answer, { repositoryId }) =>
       answer === 'true' ? hasOpenQuarantine(repositoryId) : not(hasOpenQuarantine(repositoryId)),
+  }),
+  is_grown: filter({
+    ...enumParameter(['true', 'false'], {
+      description: 'Only tests that take longer than they did, as the list of durations says; or all others.',
+    }),
+    condition: (answer, { repositoryId }) => (answer === 'true' ? hasGrown(repositoryId) : not(hasGrown(repositoryId))),
   }),
   owner: filter({
     ...textsParameter(

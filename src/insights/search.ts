@@ -8,6 +8,7 @@ import { SEARCH_COST_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { failuresByDay } from '../domain/repository-stats.ts';
 import { HEALTHS } from '../domain/status.ts';
+import { legKey } from '../domain/test-identity.ts';
 import { metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Turn } from '../fair-queue.ts';
@@ -74,6 +75,7 @@ const metricsSchema = z
     failed_executions: z.int().meta({ description: 'Failed in these days', example: 7 }),
     failed_executions_by_day: common.failuresByDayOut(),
     last_failure_at: common.lastFailureOut(),
+    ...common.durationFields,
   })
   .meta({ id: 'TestMetrics' });
 
@@ -95,7 +97,7 @@ const response = z.object({
 export type TestSearchAnswer = z.output<typeof response>;
 
 const toJson = (
-  { test_id, name, pipeline_name, job_name, metrics, days }: FoundIdentity,
+  { test_id, name, pipeline_name, job_name, metrics, days, durations }: FoundIdentity,
   owners: ReadonlyMap<string, string[]>,
   now: number,
 ) => ({
@@ -113,6 +115,7 @@ const toJson = (
     failed_executions: metrics.failures,
     failed_executions_by_day: failuresByDay(days, now),
     last_failure_at: metrics.lastFailureAt === null ? null : formatMoment(metrics.lastFailureAt),
+    ...common.durationJson(durations),
   },
 });
 
@@ -139,7 +142,7 @@ async function searchByNames(
 ): Promise<Found> {
   const tests = await Promise.all([...new Set(search.testIds)].map((testId) => knownTests.find(repository, testId)));
   const found = tests.flatMap((test) =>
-    (test?.identities ?? []).filter(isMeant).map(({ testId, pipelineName, jobName, summary, ...judged }) => ({
+    (test?.identities ?? []).filter(isMeant).map(({ testId, pipelineName, jobName, axes, summary, ...judged }) => ({
       test_id: testId,
       name: test?.name ?? '',
       pipeline_name: pipelineName,
@@ -147,6 +150,7 @@ async function searchByNames(
       listed_executions: executionsOf(summary),
       metrics: metricsOf(summary, judged, search.now),
       days: summary.days,
+      durations: test?.durations.get(legKey({ pipelineName, jobName, axes })) ?? null,
     })),
   );
   const isReversed = !isNumberSort(search.sort) && search.isDescending;
@@ -199,7 +203,7 @@ const searchQuery = {
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
     description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name.',
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name. In an order by duration, those without one are at its lower end, by name.',
     default: 'executions_count',
   }),
   direction: directionParameter(),

@@ -156,7 +156,10 @@ async function widenQuarantines(
   { quarantines, postgres: { db } }: RegroupOnlineDeps,
   { repositoryId, testIds }: TestGroup,
 ): Promise<void> {
-  const open = (await quarantines.ofTests(repositoryId, testIds)).filter(({ failureIds }) => failureIds !== null);
+  const open = (await quarantines.ofTests(repositoryId, testIds)).filter(
+    // Those of a cause follow it.
+    ({ failureIds, causeId }) => failureIds !== null && causeId === null,
+  );
   if (open.length === 0) return;
   const moves = await movesOf(db, repositoryId, testIds);
   for (const { id, testId, failureIds } of open) {

@@ -1,47 +1,55 @@
 /** Tools about failures: those of a commit or pull request, their causes, and what they cost. */
 import { z } from 'zod';
-import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
+import { PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
 import { searchForLike } from '../domain/message-search.ts';
 import { RED_REASONS } from '../domain/red-run-reason.ts';
 import type { Rest } from './rest.ts';
-import { answerOf, defineTool, pageInputs, pageOf, placeOf, repositoryInput } from './tool.ts';
+import { answerOf, defineTool, listOf, pageInputs, pageOf, placeOf, repositoryInput } from './tool.ts';
 
-const commitsSchema = z.object({ commits: z.array(z.object({ commit_sha: z.string() })).min(1) });
-
-/** The commit of a pull request that ran last. */
-async function newestCommitOf(rest: Rest, path: string, number: number): Promise<string> {
-  const { body } = await rest.get(`${path}/pulls/${number}`);
-  return commitsSchema.parse(body).commits[0]?.commit_sha ?? '';
-}
+const claimsSchema = z.looseObject({ commit: z.string(), claims: z.array(z.unknown()) });
+/** Of one answer of the operation, which has no pages. */
+const CLAIMS_MAX = 100;
+const LOG_LENGTH_MAX = 100_000;
+const FILES_MAX = 3_000;
 
 const whatFailed = defineTool({
   name: 'what_failed',
-  title: 'Say what failed on a commit or pull request, and whose fault it is',
+  title: 'Say what failed on a commit or pull request, and whether the change caused it',
   description:
-    'Each test that failed on a commit (or on the newest commit of a pull request) with a verdict: new (probably the change), known_flaky, broken (on the default branch already), infrastructure or quarantined, with the evidence. Ask this before you call a failure flaky. A known_flaky verdict without passes on this commit does not prove that the change is innocent.',
+    'For each test that failed on a commit (or on the newest commit of a pull request): how likely the change caused it (probability), what explains it otherwise, what speaks for and against that, and if that is not enough to say (verdict unknown), which reruns would decide (needs). Ask this before you call a failure flaky. Give base_commit and changed_files if you know them: they make the answer surer.',
   input: {
     repository: repositoryInput,
-    commit: z.string().min(1).max(200).optional().describe('The whole SHA of the commit. Give this or pull_request.'),
-    pull_request: z.int().min(1).max(2_147_483_647).optional().describe('The number of the pull request.'),
-    verdict: z.enum(COMMIT_VERDICTS).optional().describe('Only failures with this verdict.'),
-    ...pageInputs,
+    commit: z.string().min(1).max(1_000).optional().describe('The whole SHA of the commit. Give this or pull_request.'),
+    pull_request: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX).optional().describe('The number of the pull request.'),
+    base_commit: z.string().min(1).max(1_000).optional().describe('The merge base of the change.'),
+    changed_files: z
+      .array(z.string().min(1).max(1_000))
+      .max(FILES_MAX)
+      .optional()
+      .describe('Paths of the files that the change touches, from the root of the repository.'),
+    tests: z.array(z.string().min(1).max(10_000)).max(100).optional().describe('Only tests of these whole names.'),
+    log: z.string().max(LOG_LENGTH_MAX).optional().describe('Only tests that this excerpt of a log names.'),
+    cursor: z
+      .string()
+      .regex(/^\d{1,3}$/)
+      .optional()
+      .describe('next_cursor of the answer before, for the next page.'),
+    limit: pageInputs.limit,
   },
   kind: 'read',
-  run: async ({ repository, commit: named, pull_request: number, verdict, cursor, limit }, asking) => {
+  run: async ({ repository, tests, cursor = '0', limit, ...question }, asking) => {
     const { path, page } = placeOf(repository, asking);
-    if ((named === undefined) === (number === undefined)) return 'Give either commit or pull_request.';
-    const commit = named ?? (await newestCommitOf(asking.rest, path, number ?? 0));
-    const query = { verdict, cursor, per_page: limit };
-    return pageOf(
-      {
-        rest: asking.rest,
-        path: `${path}/commits/${encodeURIComponent(commit)}/failures`,
-        query,
-        list: 'failures',
-        own: { page: page('commits', commit) },
-      },
-      (body) => ({ commit, ...body }),
-    );
+    const asked = { ...question, test_names: tests, limit: CLAIMS_MAX };
+    const { body } = await asking.rest.post(`${path}/claims`, asked);
+    const { claims, ...told } = claimsSchema.parse(body);
+    const begin = Number(cursor);
+    return listOf({
+      items: claims.slice(begin, begin + limit),
+      nextCursor: (shown) => (begin + shown < claims.length ? String(begin + shown) : undefined),
+      list: 'claims',
+      own: { page: page('commits', told.commit) },
+      told,
+    });
   },
 });
 

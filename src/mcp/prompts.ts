@@ -42,11 +42,12 @@ const isItMyChange = definePrompt({
     commit_or_pull_request: which = '',
   }) => `Did the change ${fence(which)} of the repository ${fence(of)} cause its failures?
 
-1. Ask what_failed for it; follow next_cursor until every failure is listed.
-2. For each failure with the verdict new: read the diff, and say which line can lead to this message. If none can, say that too: it is evidence, not proof.
-3. For known_flaky: ask get_test, and compare message and leg with those of its known failures. A change may break a flaky test. It is the flake only if it fails in the same way; a pass on this commit (evidence.commit_passes) shows it.
+1. Ask what_failed for it, with base_commit and changed_files if you know them; follow next_cursor until every failure is listed.
+2. For the verdict change: read the diff, and say which line can lead to this message. If none can, say that too: it is evidence, not proof.
+3. For flaky: quote what shows it. Ask get_test, and compare message and leg with those of its known failures: a change may break a flaky test.
 4. For broken and infrastructure: name the commit or the trouble that the evidence shows.
-5. Answer with a table: test, whose fault, evidence for, evidence against, what would decide. Where the evidence is not enough, say "not enough to say" and how often to rerun which leg. Quarantine nothing unless the person asks for it.`,
+5. For unknown: say "not enough to say", and quote needs: which reruns would decide.
+6. Answer with a table: test, whose fault, probability, evidence for, evidence against, what would decide. Quarantine nothing unless the person asks for it.`,
 });
 
 export const PROMPTS = [fixFlakyTest, isItMyChange];

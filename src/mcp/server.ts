@@ -18,7 +18,7 @@ import { type Asking, refusalText, type Tool } from './tool.ts';
 /** In the order in which clients show them. At most ten: each takes room in the context of every agent. */
 const TOOLS: readonly Tool[] = [...FAILURE_TOOLS, ...TEST_TOOLS, ...QUARANTINE_TOOLS];
 
-const INSTRUCTIONS = `Evidence about tests and failures of CI, from every run that was stored. Ask what_failed before you say whose fault a failure is; never call a failure flaky without an answer that shows an execution of the same code. ${FENCE_NOTE} Answers have at most about 2,000 tokens: \`next_cursor\` leads on, and keys that end in \`_left_out\` say how much more there is.`;
+const INSTRUCTIONS = `Evidence about tests and failures of CI, from every run that was stored. Ask what_failed before you say whose fault a failure is; never call a failure flaky unless its verdict is flaky, which has the same code that passed to show for it. ${FENCE_NOTE} Answers have at most about 2,000 tokens: \`next_cursor\` leads on, and keys that end in \`_left_out\` say how much more there is.`;
 
 /** Answers one message of a client. */
 export async function answerMessage(request: Request, message: unknown, asking: Asking): Promise<Response> {

@@ -31,7 +31,7 @@ export const defineTool = <Shape extends z.ZodRawShape>(tool: Tool<Shape>): Tool
 const KEYS: ToldKeys = {
   words: new Set([
     ...['health_status', 'health_confidence', 'before', 'from', 'to', 'turn', 'verdict', 'status', 'last_conclusion'],
-    ...['failed_executions_impact', 'kind', 'sign', 'source', 'cause', 'trouble'],
+    ...['commit_verdict', 'failed_executions_impact', 'kind', 'sign', 'source', 'cause', 'trouble'],
   ]),
   leftOut: new Set([
     ...['size', 'per_page', 'rules_version', 'fingerprint_version', 'received_at', 'is_stored_later', 'probabilities'],
@@ -99,6 +99,38 @@ export async function pageOf(
   const fitting = (Array.isArray(items) ? items.length : 0) - written.leftOut;
   const { json } =
     written.leftOut > 0 && fitting > 0 ? write(await rest.get(path, { ...query, per_page: fitting })) : written;
+  return `${FENCE_NOTE}\n${json}`;
+}
+
+/** As many entries of a list as fit, with the cursor to those that follow. */
+export function listOf({
+  items,
+  nextCursor,
+  list,
+  own,
+  told,
+}: {
+  items: readonly unknown[];
+  /** To what follows so many entries; undefined if nothing does. */
+  nextCursor: (shown: number) => string | undefined;
+  list: string;
+  own: Own;
+  told: Readonly<Record<string, unknown>>;
+}): string {
+  const write = (shown: number) =>
+    writeAnswer({
+      own: { ...own, next_cursor: nextCursor(shown) },
+      told: { ...told, [list]: items.slice(0, shown) },
+      ...{ list, keys: KEYS, tokensMax: JSON_TOKENS_MAX },
+    });
+  const whole = write(items.length);
+  // With a cursor it may be longer by some tokens, so one entry more may have to go.
+  let { json, leftOut } = whole;
+  let shown = items.length;
+  while (leftOut > 0 && shown > leftOut) {
+    shown -= leftOut;
+    ({ json, leftOut } = write(shown));
+  }
   return `${FENCE_NOTE}\n${json}`;
 }
 

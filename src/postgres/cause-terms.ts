@@ -8,7 +8,7 @@ import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import type { NamedActor } from './quarantine-records.ts';
 import { lockRoom } from './quarantine-room.ts';
-import { causeNodes, causeTerms } from './schema.ts';
+import { causeNodes, causeTerms, quarantinedCauses } from './schema.ts';
 
 export interface CauseTerms {
   owner: string | null;
@@ -102,7 +102,7 @@ export function changeCauseTerms(
         await tx.insert(causeTerms).values({ repositoryId, causeId, ...after, changedAt: new Date(now) });
       if (by.audit) {
         const deed = { action: 'cause.update', objectId: causeId, owner, repository: name, ...change } as const;
-        await recordAudit(tx, by.audit, { ...deed, objectName: await nameOf(tx, repositoryId, causeId) }, now);
+        await recordAudit(tx, by.audit, { ...deed, objectName: await nameOfCause(tx, repositoryId, causeId) }, now);
       }
       return { causeId, ...after };
     }),
@@ -110,7 +110,7 @@ export function changeCauseTerms(
 }
 
 /** The message of a cause, for people. */
-async function nameOf(tx: Executor, repositoryId: string, causeId: string): Promise<string | null> {
+export async function nameOfCause(tx: Executor, repositoryId: string, causeId: string): Promise<string | null> {
   const [node] = await tx
     .select({ type: causeNodes.exceptionType, message: causeNodes.message })
     .from(causeNodes)
@@ -118,12 +118,11 @@ async function nameOf(tx: Executor, repositoryId: string, causeId: string): Prom
   return node ? node.message || node.type : null;
 }
 
-/** Forgets the terms of nodes that are no longer stored: nothing leads to them any more. */
+/** Forgets what was agreed on nodes that are no longer stored: nothing leads to them any more. */
 export async function forgetCauseTerms(tx: Executor, repositoryId: string, nodeIds: readonly string[]): Promise<void> {
   if (nodeIds.length === 0) return;
-  await tx
-    .delete(causeTerms)
-    .where(
-      and(eq(causeTerms.repositoryId, repositoryId), sql`${causeTerms.causeId} = any(${plainColumn(nodeIds)}::uuid[])`),
-    );
+  for (const table of [causeTerms, quarantinedCauses])
+    await tx
+      .delete(table)
+      .where(and(eq(table.repositoryId, repositoryId), sql`${table.causeId} = any(${plainColumn(nodeIds)}::uuid[])`));
 }

@@ -1,5 +1,5 @@
 /** What is stored of causes (src/domain/causes.ts): read and replaced by the refresh that derives them. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { KnownNode } from '../domain/causes.ts';
 import { forgetCauseTerms } from './cause-terms.ts';
@@ -54,9 +54,20 @@ export async function lockCauses(tx: Executor, repositoryId: string): Promise<bo
   return z.object({ is_mine: z.boolean() }).parse(rows[0]).is_mine;
 }
 
+const revisionRow = z.object({ revision: z.string() });
+
+/** Another one after each refresh of the causes of a repository. */
+export async function causesRevision(tx: Executor, repositoryId: string): Promise<string> {
+  const { rows } = await tx.execute(
+    sql`select rests_until::text as revision from ${stale} where repository_id = ${repositoryId} and kind = 'causes'`,
+  );
+  return rows[0] ? revisionRow.parse(rows[0]).revision : '';
+}
+
 export async function readCauseNodes(tx: Executor, repositoryId: string): Promise<StoredNode[]> {
-  const rows = await tx.select().from(causeNodes).where(eq(causeNodes.repositoryId, repositoryId));
-  return rows.map(({ nodeId, firstMs, lastMs, repositoryId: _, wasCause: __, ...node }) => ({
+  const { words: _, wasCause: __, repositoryId: ___, ...columns } = getTableColumns(causeNodes);
+  const rows = await tx.select(columns).from(causeNodes).where(eq(causeNodes.repositoryId, repositoryId));
+  return rows.map(({ nodeId, firstMs, lastMs, ...node }) => ({
     ...node,
     ...{ id: nodeId, firstAt: firstMs, lastAt: lastMs },
   }));

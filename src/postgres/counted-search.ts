@@ -10,12 +10,14 @@ import { abandonable } from './abandonable.ts';
 import type { Database, Executor } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { identityColumns } from './identities.ts';
-import { identities, suspects, tests } from './schema.ts';
+import { identities, suspects, testDurations, tests } from './schema.ts';
 import {
   directionsOf,
   type FoundIdentity,
   foundOf,
+  moreColumns,
   orderOf,
+  partsOf,
   row,
   type TestSearch,
   type TestSearchPart,
@@ -45,11 +47,11 @@ interface CountedPage {
 export function searchAndCount(
   db: Database,
   repositoryId: string,
-  { sort, ...search }: TestSearch,
+  search: TestSearch,
   signal?: AbortSignal,
 ): Promise<CountedPage | undefined> {
-  if (sort === 'health_status') return Promise.resolve(undefined);
-  const part = { ...search, sort };
+  const [part, ...others] = partsOf(search);
+  if (!part || others.length > 0) return Promise.resolve(undefined);
   const named = namedTests(repositoryId, part);
   if (!named) return Promise.resolve(undefined);
   const order = isByNamesOnly(part) ? listingOrder(part) : undefined;
@@ -151,9 +153,10 @@ function pageOf(repositoryId: string, search: TestSearchPart, testIds: readonly 
       where identities.executions > 0 and not identities.is_folded and ${matching(repositoryId, search, null)}
     ),
     page as materialized (select * from found order by position limit ${search.rows})
-    select ${identityColumns}, page.name, identities.executions::float8 as listed_executions, page.total::float8 as total
-    from page join ${identities} using (test_id, pipeline_name, job_name, axes)
+    select ${identityColumns}, ${moreColumns}, tests.total::float8 as total
+    from page as tests join ${identities} using (test_id, pipeline_name, job_name, axes)
       left join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)
+      left join ${testDurations} using (repository_id, test_id, pipeline_name, job_name, axes)
     where identities.repository_id = ${repositoryId}
-    order by page.position`;
+    order by tests.position`;
 }

@@ -9,7 +9,7 @@ import type { Health } from '../domain/status.ts';
 import { levelRank } from '../domain/test-metrics.ts';
 import { withSuspects } from './identities.ts';
 import { NO_OWNER } from './owners.ts';
-import { codeowners, identities, jobLegs, quarantines, repositories, suspects, testOwners, tests } from './schema.ts';
+import { identities, jobLegs, quarantines, suspects, testDurations, testOwners, tests } from './schema.ts';
 
 import type { TestNames } from './test-selection.ts';
 
@@ -39,20 +39,29 @@ export const hasOpenQuarantine = (repositoryId: string): SQL => sql`exists (
     and quarantines.test_id = ${identities.testId} and quarantines.removed_at is null
     and (quarantines.expires_at is null or quarantines.expires_at > now()))`;
 
+/** Whether it grew in one of its legs: these are few, and have their own index. */
+export const hasGrown = (
+  repositoryId: string,
+): SQL => sql`(identities.test_id, identities.pipeline_name, identities.job_name) in (
+  select grown.test_id, grown.pipeline_name, grown.job_name from ${testDurations} as grown
+  where grown.repository_id = ${repositoryId} and grown.grown_day is not null)`;
+
 /**
  * The planner knows how many tests an owner has (src/postgres/owners.ts): an array would be searched from its beginning for
- * each identity. Where nothing says who owns tests, no one owns any.
+ * each identity. Tests without an owner are most tests, or few: each is looked up until a page is full, and no list of all of
+ * them is made first.
  *
  * @param owners empty text: tests without an owner
  */
 export function hasOwner(repositoryId: string, owners: readonly string[]): SQL {
+  const named = owners.filter((owner) => owner !== NO_OWNER);
   const isOwned = sql`${identities.testId} in (
     select owned.test_id from ${testOwners} as owned
-    where owned.repository_id = ${repositoryId} and owned.owner = any(${sql.param(owners)}::text[]))`;
-  if (!owners.includes(NO_OWNER)) return isOwned;
-  return sql`(${isOwned} or not (
-    exists (select from ${codeowners} where codeowners.repository_id = ${repositoryId})
-    or exists (select from ${repositories} where repositories.id = ${repositoryId} and repositories.test_owners <> '[]')))`;
+    where owned.repository_id = ${repositoryId} and owned.owner = any(${sql.param(named)}::text[]))`;
+  if (named.length === owners.length) return isOwned;
+  const isUnowned = sql`not exists (select from ${testOwners} as owned where owned.repository_id = ${repositoryId}
+    and owned.test_id = ${identities.testId} and owned.owner <> ${NO_OWNER})`;
+  return named.length === 0 ? isUnowned : sql`(${isOwned} or ${isUnowned})`;
 }
 
 export function isNamedNoneOf(repositoryId: string, { testIds, patterns }: TestNames): SQL {

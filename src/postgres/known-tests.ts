@@ -1,14 +1,14 @@
 /** Reads of tests: one statement for all that is known of those that are asked for at the same time. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { ALL_LEGS } from '../domain/test-identity.ts';
+import { ALL_LEGS, legKey } from '../domain/test-identity.ts';
 import { executionsOf } from '../domain/test-state.ts';
 import type { Window } from '../domain/window.ts';
 import { type Database, onPostgres } from './client.ts';
 import { identityArray, identityOfArray, type ShownIdentity, withSuspects } from './identities.ts';
 import { definePrepared } from './prepared.ts';
 import type { PullRequest } from './pull-requests.ts';
-import { flakyExecutions, pullRequests, testOwners, tests } from './schema.ts';
+import { flakyExecutions, pullRequests, testDurations, testOwners, tests } from './schema.ts';
 import { type TestRecord, testColumns, testOf, testRow } from './tests.ts';
 
 type ShownPull = Pick<PullRequest, 'id' | 'number' | 'title' | 'authorId' | 'authorLogin'>;
@@ -24,6 +24,15 @@ export interface KnownTest extends TestRecord {
   identities: ShownIdentity[];
   /** One for each leg with retained executions. */
   legs: ShownIdentity[];
+  /** How long it takes, by `legKey`: in each leg, and in all legs together of a CI job that has several. */
+  durations: ReadonlyMap<string, KnownDurations>;
+}
+
+/** See src/postgres/durations.ts. */
+interface KnownDurations {
+  medianUs: number;
+  p95Us: number;
+  grownDay: number | null;
 }
 
 const pull = z
@@ -35,6 +44,7 @@ const testAndMore = testRow.extend({
   pull: pull.nullable(),
   owners: z.array(z.string()),
   identities: z.array(z.array(z.unknown())),
+  durations: z.array(z.tuple([z.string(), z.string(), z.string(), z.number(), z.number(), z.number().nullable()])),
 });
 
 const read = definePrepared<{ repository: string; tests: string; start: number; end: number }>(
@@ -51,7 +61,10 @@ const read = definePrepared<{ repository: string; tests: string; start: number; 
       (select coalesce(json_agg(owner order by position), '[]') from ${testOwners} as owned
         where owned.repository_id = tests.repository_id and owned.test_id = tests.test_id and owner <> '') as owners,
       (select coalesce(json_agg(${identityArray}), '[]') from ${withSuspects}
-        where identities.repository_id = tests.repository_id and identities.test_id = tests.test_id) as identities
+        where identities.repository_id = tests.repository_id and identities.test_id = tests.test_id) as identities,
+      (select coalesce(json_agg(json_build_array(pipeline_name, job_name, axes, median_us, p95_us, grown_day)), '[]')
+        from ${testDurations} as lasting
+        where lasting.repository_id = tests.repository_id and lasting.test_id = tests.test_id) as durations
     from ${tests}
     where tests.repository_id = ${sql.placeholder('repository')} and tests.test_id = any(${sql.placeholder('tests')}::uuid[])`,
 );
@@ -79,6 +92,7 @@ function knownOf(row: unknown): KnownTest {
     flaky_count: flakyCount,
     owners,
     identities: arrays,
+    durations,
     ...test
   } = testAndMore.parse(row);
   const retained = arrays.map(identityOfArray).filter(({ summary }) => executionsOf(summary) > 0);
@@ -89,5 +103,11 @@ function knownOf(row: unknown): KnownTest {
     owners,
     identities: retained.filter(({ isFolded }) => !isFolded),
     legs: retained.filter(({ axes }) => axes !== ALL_LEGS),
+    durations: new Map(
+      durations.map(([pipelineName, jobName, axes, medianUs, p95Us, grownDay]) => [
+        legKey({ pipelineName, jobName, axes }),
+        { medianUs, p95Us, grownDay },
+      ]),
+    ),
   };
 }

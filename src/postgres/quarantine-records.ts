@@ -43,6 +43,7 @@ export const columns = {
   jobName: quarantines.jobName,
   axes: quarantines.axes,
   failureIds: quarantines.failureIds,
+  causeId: quarantines.causeId,
   expiresAt: quarantines.expiresAt,
   owner: quarantines.owner,
   ticketUrl: quarantines.ticketUrl,
@@ -57,11 +58,21 @@ export const isOpen = isNull(quarantines.removedAt);
 export const isInForce = and(isOpen, or(isNull(quarantines.expiresAt), gt(quarantines.expiresAt, sql`now()`)));
 
 /** The terms as records and events show them. */
-export const termsOf = ({ pipelineName, jobName, axes, failureIds, expiresAt, owner, ticketUrl }: QuarantineTerms) => ({
+export const termsOf = ({
+  pipelineName,
+  jobName,
+  axes,
+  failureIds,
+  causeId,
+  expiresAt,
+  owner,
+  ticketUrl,
+}: QuarantineTerms & Pick<Quarantine, 'causeId'>) => ({
   pipeline_name: pipelineName,
   job_name: jobName,
   axes,
   failure_ids: failureIds,
+  cause_id: causeId,
   expires_at: expiresAt?.toISOString() ?? null,
   owner,
   ticket_url: ticketUrl,

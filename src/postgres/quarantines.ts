@@ -3,22 +3,16 @@
  * revision, every holder of a list knows whether it is outdated.
  */
 import { and, asc, count, eq, inArray, isNotNull, max, sql } from 'drizzle-orm';
-import { v7 as uuid7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { changeOf } from '../domain/audit.ts';
 import { newEvent } from '../domain/events.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { QUARANTINES_ALL_MAX } from '../domain/limits.ts';
-import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
 import { recordEvents } from './outbox.ts';
-import { readOwners } from './owners.ts';
-import { endDue } from './quarantine-expiry.ts';
 import {
   columns,
-  dequarantined,
-  describedOf,
   healthNow,
   isInForce,
   isOpen,
@@ -27,27 +21,15 @@ import {
   nextRevision,
   type Quarantine,
   type QuarantineTerms,
-  quarantined,
   recordDeed,
   termsOf,
 } from './quarantine-records.ts';
 import { lockRoom, requireRoom } from './quarantine-room.ts';
+import { insertQuarantine, type NewQuarantine, removeQuarantine } from './quarantine-rows.ts';
 import { quarantines, repositories } from './schema.ts';
-
-interface NewQuarantine extends Partial<QuarantineTerms> {
-  testName: string;
-  reason: string;
-  /** Branch or pattern; null: every branch. Never empty. */
-  branch: string | null;
-}
 
 /** Raised by the unique index over the scopes of open quarantines. */
 const UNIQUE_VIOLATION = '23505';
-
-/** Of the owners of a test; null if it has none. */
-async function firstOwner(tx: Executor, repositoryId: string, testId: string): Promise<string | null> {
-  return (await readOwners(tx, repositoryId, [testId])).get(testId)?.[0] ?? null;
-}
 
 /** All quarantines of a repository that are in force at one moment, in order of creation. */
 export interface QuarantineSnapshot {
@@ -114,9 +96,14 @@ export class QuarantineStore {
    * concurrent request. Throws NoRoomForQuarantine.
    */
   create(repositoryId: string, wanted: NewQuarantine, by: NamedActor): Promise<Quarantine | undefined> {
-    return this.#change(repositoryId, async (tx) => {
+    return this.change(repositoryId, async (tx) => {
       await lockRoom(tx, repositoryId);
-      const created = await this.#insert(tx, repositoryId, { ...wanted, source: 'manual' }, by);
+      const created = await insertQuarantine(
+        tx,
+        repositoryId,
+        { ...wanted, source: 'manual' },
+        { by, now: this.clock.now() },
+      );
       if (created) await requireRoom(tx, repositoryId);
       return created;
     });
@@ -134,48 +121,23 @@ export class QuarantineStore {
   ): Promise<'created' | 'known' | 'limited'> {
     const by = { name: actor, actor: null };
     let isLimited = false;
-    const created = await this.#change(repositoryId, async (tx) => {
+    const created = await this.change(repositoryId, async (tx) => {
       const room = await roomOf(tx, repositoryId);
       isLimited = room.open >= room.limit;
       if (isLimited) {
         if (!room.isLimitNoted) await this.#noteLimit(tx, repositoryId, room, wanted, actor);
         return undefined;
       }
-      const made = await this.#insert(tx, repositoryId, { ...wanted, source: 'auto' }, by);
+      const made = await insertQuarantine(
+        tx,
+        repositoryId,
+        { ...wanted, source: 'auto' },
+        { by, now: this.clock.now() },
+      );
       if (made && room.isLimitNoted) await setLimitNoted(tx, repositoryId, false);
       return made;
     });
     return created ? 'created' : isLimited ? 'limited' : 'known';
-  }
-
-  async #insert(
-    tx: Executor,
-    repositoryId: string,
-    wanted: NewQuarantine & { source: QuarantineSource },
-    by: NamedActor,
-  ): Promise<Quarantine | undefined> {
-    const now = this.clock.now();
-    const { pipelineName = null, jobName = null, axes = null, failureIds = null } = wanted;
-    const testId = testIdOf(repositoryId, wanted.testName);
-    const row = {
-      ...wanted,
-      id: uuid7(),
-      repositoryId,
-      testId,
-      owner: wanted.owner === undefined ? await firstOwner(tx, repositoryId, testId) : wanted.owner,
-      createdAt: new Date(now),
-      actor: by.name,
-      narrowing: narrowingOf({ pipelineName, jobName, axes, failureIds }),
-      isScopeChosen: wanted.source === 'manual',
-    };
-    // One that has ended, but that no worker has removed yet, must not stand in the way.
-    await endDue(tx, repositoryId, row.testId);
-    const [created] = await tx.insert(quarantines).values(row).onConflictDoNothing().returning(columns);
-    if (!created) return undefined;
-    const health = await healthNow(tx, repositoryId, created.testId);
-    await recordDeed(tx, repositoryId, 'quarantine.create', created, { by, now, after: describedOf(created) });
-    await recordEvents(tx, repositoryId, [quarantined(created, health, by)], now);
-    return created;
   }
 
   /** If the limit keeps several evaluations from quarantining, only the first one writes the event. */
@@ -194,14 +156,14 @@ export class QuarantineStore {
 
   /**
    * Changes the terms of a quarantine. Undefined if there is none with this id, 'taken' if another quarantine of the
-   * test has the wanted scope. What is the same already changes nothing and is no event. Throws NoRoomForQuarantine.
+   * test has the wanted scope, 'of_cause' if its groups are those of a cause. What is the same already changes nothing and is no event. Throws NoRoomForQuarantine.
    */
   update(
     repositoryId: string,
     id: string,
     changes: Partial<QuarantineTerms>,
     by: NamedActor,
-  ): Promise<Quarantine | 'taken' | undefined> {
+  ): Promise<Quarantine | 'taken' | 'of_cause' | undefined> {
     return this.#update(repositoryId, id, changes, { by, isChosen: true });
   }
 
@@ -220,14 +182,18 @@ export class QuarantineStore {
     id: string,
     changes: Partial<QuarantineTerms & Pick<Quarantine, 'reason'>>,
     { by, isChosen }: { by: NamedActor; isChosen: boolean },
-  ): Promise<Quarantine | 'taken' | undefined> {
+  ): Promise<Quarantine | 'taken' | 'of_cause' | undefined> {
     const isThis = and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce);
-    let kept: Quarantine | undefined;
+    let kept: Quarantine | 'of_cause' | undefined;
     const change = async (tx: Executor): Promise<Quarantine | undefined> => {
       await lockRoom(tx, repositoryId);
       const [before] = await tx.select(columns).from(quarantines).where(isThis).for('update');
       kept = before;
       if (!before) return undefined;
+      if (before.causeId !== null && changes.failureIds !== undefined) {
+        kept = 'of_cause';
+        return undefined;
+      }
       const wanted = { ...before, ...changes };
       if (JSON.stringify(termsOf(wanted)) === JSON.stringify(termsOf(before))) return undefined;
       const [after] = await tx
@@ -255,7 +221,7 @@ export class QuarantineStore {
       return after;
     };
     try {
-      return (await this.#change(repositoryId, change)) ?? kept;
+      return (await this.change(repositoryId, change)) ?? kept;
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return 'taken';
       throw error;
@@ -271,20 +237,8 @@ export class QuarantineStore {
   }
 
   /** Removes a quarantine and returns it as it was. Undefined if there is none with this id, or none any more. */
-  async remove(repositoryId: string, id: string, by: NamedActor): Promise<Quarantine | undefined> {
-    const now = this.clock.now();
-    return this.#change(repositoryId, async (tx) => {
-      const [removed] = await tx
-        .update(quarantines)
-        .set({ removedAt: new Date(now), removedBy: by.name })
-        .where(and(eq(quarantines.repositoryId, repositoryId), eq(quarantines.id, id), isInForce))
-        .returning(columns);
-      if (!removed) return undefined;
-      const health = await healthNow(tx, repositoryId, removed.testId);
-      await recordDeed(tx, repositoryId, 'quarantine.remove', removed, { by, now, before: describedOf(removed) });
-      await recordEvents(tx, repositoryId, [dequarantined(removed, health, by, now)], now);
-      return removed;
-    });
+  remove(repositoryId: string, id: string, by: NamedActor): Promise<Quarantine | undefined> {
+    return this.change(repositoryId, (tx) => removeQuarantine(tx, repositoryId, id, { by, now: this.clock.now() }));
   }
 
   /**
@@ -292,7 +246,7 @@ export class QuarantineStore {
    */
   async setRecovered(repositoryId: string, changes: readonly Pick<Quarantine, 'id' | 'isRecovered'>[]): Promise<void> {
     if (changes.length === 0) return;
-    await this.#change(repositoryId, async (tx) => {
+    await this.change(repositoryId, async (tx) => {
       let changed = 0;
       for (const isRecovered of [true, false]) {
         const ids = changes.flatMap((change) => (change.isRecovered === isRecovered ? [change.id] : []));
@@ -346,11 +300,16 @@ export class QuarantineStore {
     return new Map(rows.flatMap(({ testId, releasedAt }) => (releasedAt ? [[testId, releasedAt] as const] : [])));
   }
 
-  /** Runs a change. If it returns something, the transaction also raises the revision, and listeners are notified. */
-  async #change<T>(repositoryId: string, run: (tx: Executor) => Promise<T | undefined>): Promise<T | undefined> {
+  /**
+   * Runs a change, with the time. If it returns something, the transaction also raises the revision, and listeners are notified.
+   */
+  async change<T>(
+    repositoryId: string,
+    run: (tx: Executor, now: number) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     const { result, revision } = await onPostgres(() =>
       this.db.transaction(async (tx) => {
-        const result = await run(tx);
+        const result = await run(tx, this.clock.now());
         return { result, revision: result === undefined ? undefined : await nextRevision(tx, repositoryId) };
       }),
     );

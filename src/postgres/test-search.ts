@@ -10,7 +10,7 @@ import type { Database } from './client.ts';
 import { identityColumns, identityOf, identityRow, listedColumns, withSuspects } from './identities.ts';
 import { hasHealth } from './identity-conditions.ts';
 import { recentColumns } from './recent-columns.ts';
-import { startOfName, tests } from './schema.ts';
+import { startOfName, testDurations, tests } from './schema.ts';
 import { isByNamesOnly, matching, namedListings, startOf, type TestSelection } from './test-selection.ts';
 
 /** By a name, or by a number, the greatest first. */
@@ -23,6 +23,8 @@ const NUMBER_SORTS = [
   'failed_executions_ratio',
   'failed_executions_count',
   'last_failure_at',
+  'median_seconds',
+  'p95_seconds',
 ] as const;
 export const SEARCH_SORTS = [...NUMBER_SORTS, ...NAME_SORTS] as const;
 type SearchSort = (typeof SEARCH_SORTS)[number];
@@ -73,7 +75,25 @@ export const SEARCH_SHARES: Shares = {
   waitMs: 5_000,
 };
 
-export const row = identityRow.extend({ name: z.string(), listed_executions: z.number() });
+export const row = identityRow.extend({
+  name: z.string(),
+  listed_executions: z.number(),
+  median_us: z.number().nullable(),
+  p95_us: z.number().nullable(),
+});
+/** The columns of {@link row} that are not of the identity, of {@link withDurations}. */
+export const moreColumns = sql`tests.name, identities.executions::float8 as listed_executions,
+    test_durations.median_us::float8 as median_us, test_durations.p95_us::float8 as p95_us`;
+/** Identities with their durations, if they have passed in the days that these are of. */
+const withDurations = sql`${withSuspects}
+    left join ${testDurations} using (repository_id, test_id, pipeline_name, job_name, axes)`;
+
+/** How long a test takes (src/postgres/durations.ts), in microseconds. */
+interface Durations {
+  medianUs: number;
+  p95Us: number;
+}
+
 export interface FoundIdentity {
   test_id: string;
   name: string;
@@ -84,14 +104,20 @@ export interface FoundIdentity {
   metrics: TestMetrics;
   /** Counts by day, from its summary. */
   days: DayCounts;
+  /** Null if it has not passed in the days that durations are of. */
+  durations: Durations | null;
 }
 
-export function foundOf({ name, listed_executions, ...found }: z.infer<typeof row>, now: number): FoundIdentity {
+export function foundOf(
+  { name, listed_executions, median_us: medianUs, p95_us: p95Us, ...found }: z.infer<typeof row>,
+  now: number,
+): FoundIdentity {
   const { testId, pipelineName, jobName, summary, ...judged } = identityOf(found);
   return {
     ...{ test_id: testId, name, pipeline_name: pipelineName, job_name: jobName, listed_executions },
     metrics: metricsOf(summary, judged, now),
     days: summary.days,
+    durations: medianUs === null || p95Us === null ? null : { medianUs, p95Us },
   };
 }
 
@@ -117,7 +143,14 @@ const NUMBERS: Readonly<
   failed_executions_ratio: { column: (now) => recentColumns(now).failedPpm, of: ({ metrics }) => failedPpm(metrics) },
   failed_executions_count: { column: (now) => recentColumns(now).failed, of: ({ metrics }) => metrics.failures },
   last_failure_at: { column: () => listedColumns.lastFailedMs, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
+  median_seconds: { column: () => sql`test_durations.median_us`, of: ({ durations }) => placeOf(durations?.medianUs) },
+  p95_seconds: { column: () => sql`test_durations.p95_us`, of: ({ durations }) => placeOf(durations?.p95Us) },
 };
+
+/** In an order by duration, 0 is what has none: even a test that took no time at all is beyond it. */
+const placeOf = (us: number | undefined): number => (us === undefined ? 0 : us + 1);
+const isDurationSort = (sort: SearchSort): sort is 'median_seconds' | 'p95_seconds' =>
+  sort === 'median_seconds' || sort === 'p95_seconds';
 
 export function keyOf(
   { sort, isDescending }: Pick<TestSearch, 'sort' | 'isDescending'>,
@@ -168,6 +201,7 @@ export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_st
  */
 export function partsOf(search: TestSearch): TestSearchPart[] {
   const { sort, key, conditions, isDescending, isBackward } = search;
+  if (isDurationSort(sort)) return partsByDuration({ ...search, sort });
   if (sort !== 'health_status') return [{ ...search, sort }];
   const sign = isDescending === isBackward ? 1 : -1;
   const ordered = HEALTHS.toSorted((one, other) => sign * (healthRank(one) - healthRank(other)));
@@ -199,6 +233,33 @@ export function partsOf(search: TestSearch): TestSearchPart[] {
   });
 }
 
+/**
+ * In order of a duration: those that have one, and the others in the order of their names. Of every test, the first follow from
+ * an index. With filters they do not: a planner without statistics would apply the filters to one after the other.
+ */
+function partsByDuration(search: TestSearchPart): TestSearchPart[] {
+  const { key, conditions, isDescending, isBackward } = search;
+  const [number, ...texts] = key ?? [0, '', '', '', ''];
+  const isKnown =
+    isByNamesOnly(search) && search.patterns.includes('%')
+      ? sql`test_durations.median_us is not null`
+      : sql`coalesce(test_durations.median_us, -1) >= 0`;
+  const known = { ...search, key: null, conditions: [...conditions, isKnown] };
+  const others: TestSearchPart = {
+    ...search,
+    ...{ isDescending: false, sort: 'test_name', key: null },
+    conditions: [...conditions, sql`test_durations.median_us is null`],
+  };
+  const parts = isDescending === isBackward ? [others, known] : [known, others];
+  if (key === null) return parts;
+  // The key is in one of them; before it is what other pages have.
+  const within: TestSearchPart =
+    number === 0
+      ? { ...others, key: [0, ...texts] }
+      : { ...known, key: [Math.sign(number) * (Math.abs(number) - 1), ...texts] };
+  return (number === 0) === (parts[0] === others) ? [within, ...parts.slice(1)] : [within];
+}
+
 /** How many identities a search finds on all its pages. */
 export async function countTests(
   db: Database,
@@ -223,8 +284,8 @@ export const total = z.object({ total: z.number() });
  * (`tests_start`) or identities with the most executions first (`identities_executions`).
  */
 export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
-  select ${identityColumns}, tests.name, identities.executions::float8 as listed_executions
-  from ${withSuspects} join ${tests} using (repository_id, test_id)
+  select ${identityColumns}, ${moreColumns}
+  from ${withDurations} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0 and not identities.is_folded
     and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}

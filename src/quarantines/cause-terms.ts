@@ -15,13 +15,14 @@ import { repositoryPath } from './schemas.ts';
 
 const OWNER_EXAMPLE = 'team-platform';
 const TICKET_EXAMPLE = 'https://tickets.acme.example/OPS-77';
-const ID_EXAMPLE = '6b1f2a52-4dd6-5a3e-9a75-0b2f1d9d3c14';
+export const CAUSE_EXAMPLE = '6b1f2a52-4dd6-5a3e-9a75-0b2f1d9d3c14';
 
-const causePath = repositoryPath.extend({
-  cause_id: uuid5('The cause, or one that was merged into it, as returned by the list of causes.', ID_EXAMPLE),
+export const causePath = repositoryPath.extend({
+  cause_id: uuid5('The cause, or one that was merged into it, as returned by the list of causes.', CAUSE_EXAMPLE),
 });
 
-const unknownCause = () => notFound('There is no such cause in this repository. Its causes are listed at …/causes.');
+export const unknownCause = () =>
+  notFound('There is no such cause in this repository. Its causes are listed at …/causes.');
 
 const terms = {
   owner: text(1, QUARANTINE_OWNER_LENGTH_MAX)
@@ -44,7 +45,7 @@ const changeBody = z.strictObject(terms, {
 
 const response = z
   .object({
-    cause_id: z.guid().meta({ description: 'The cause that the id leads to', example: ID_EXAMPLE }),
+    cause_id: z.guid().meta({ description: 'The cause that the id leads to', example: CAUSE_EXAMPLE }),
     owner: z.string().nullable().meta({ example: OWNER_EXAMPLE }),
     ticket_url: z.string().nullable().meta({ example: TICKET_EXAMPLE }),
   })

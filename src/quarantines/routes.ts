@@ -2,21 +2,20 @@
 import type { AnyElysia } from 'elysia';
 import { coversAxes } from '../domain/axis-scope.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
-import { REQUEST_LIMITS } from '../domain/limit-table.ts';
 import { CHECK_BODY_BYTES_MAX } from '../domain/limits.ts';
 import { branchTest, isNarrowed } from '../domain/quarantine-scope.ts';
 import { doerOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, noWindow, publicUrlOf, readPage } from '../http/pages.ts';
 import type { QueryOf } from '../http/parameters.ts';
-import { conflict, type HttpProblem, notFound, unprocessable } from '../http/problems.ts';
+import { conflict, type HttpProblem, notFound } from '../http/problems.ts';
 import { type EncodedReply, encodeBody } from '../http/reply.ts';
 import type { Quarantine } from '../postgres/quarantine-records.ts';
-import { NoRoomForQuarantine } from '../postgres/quarantine-room.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { beyondKey, filtered, pagedQuarantines, type QuarantineFilters } from './filters.ts';
 import type { QuarantineList, QuarantineLists } from './lists.ts';
+import { noRoom, requireFuture } from './refusals.ts';
 import * as schemas from './schemas.ts';
 
 interface QuarantineDeps {
@@ -56,25 +55,6 @@ async function listOf({ repositories, lists }: QuarantineDeps, path: RepositoryP
 
 const unknownQuarantine = (): HttpProblem =>
   notFound('There is no such quarantine in this repository, or it was removed. List the quarantines to see their ids.');
-
-/** Throws 422 for an end that has passed: such a quarantine would end at once. */
-async function requireFuture(quarantines: QuarantineStore, expiresAt: Date | null | undefined): Promise<void> {
-  if (!expiresAt || !(await quarantines.hasPassed(expiresAt))) return;
-  throw unprocessable([
-    {
-      loc: ['body', 'expires_at'],
-      msg: 'is not in the future; leave it out for a quarantine without end',
-      type: 'invalid_value',
-    },
-  ]);
-}
-
-/** The problem of a quarantine that would be too much beside the others; anything else is thrown again. */
-function noRoom(error: unknown): never {
-  if (!(error instanceof NoRoomForQuarantine)) throw error;
-  const loc = error.limit === 'QUARANTINES_COST_MAX' ? ['body', 'branch'] : ['body'];
-  throw unprocessable([{ loc, msg: REQUEST_LIMITS[error.limit].sentence(), type: 'no_room' }]);
-}
 
 type ListQuery = QueryOf<typeof schemas.listQuery>;
 
@@ -198,7 +178,7 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
     tag: TAG,
     summary: 'Change the terms of a quarantine',
     description:
-      'Until when it lasts, whose it is, and what it is narrowed to. What the body leaves out stays as it is; null removes it. Test, reason and branch stay: they are what was quarantined, and why. 409 if another quarantine of the test is for the same branch, pipeline, CI job, axes and failure groups.',
+      'Until when it lasts, whose it is, and what it is narrowed to. What the body leaves out stays as it is; null removes it. Test, reason and branch stay: they are what was quarantined, and why. 409 if another quarantine of the test is for the same branch, pipeline, CI job, axes and failure groups, or for new failure groups of a quarantine that follows a cause.',
     access: 'quarantine',
     params: schemas.quarantinePath,
     body: schemas.updateBody,
@@ -217,6 +197,10 @@ function mountUpdate(app: AnyElysia, http: Http, { repositories, quarantines }: 
       if (updated === 'taken')
         throw conflict(
           'Another quarantine of this test is for the same branch, pipeline, CI job, axes and failure groups.',
+        );
+      if (updated === 'of_cause')
+        throw conflict(
+          'The quarantine is for the failures of a cause, which it follows. To choose its failure groups yourself, release it, and quarantine the test for them.',
         );
       return { body: schemas.quarantineJson(updated) };
     },

@@ -244,6 +244,11 @@ export const quarantineSchema = z
         description: 'The only failure groups that it is for; null: every failure',
         example: [FAILURE_ID_EXAMPLE],
       }),
+    cause_id: z.guid().nullable().meta({
+      description:
+        'The cause whose failures these groups are: they follow it. The id stays when the cause is merged, and leads to what it has become. Null: not of a cause',
+      example: null,
+    }),
     expires_at: z.iso
       .datetime()
       .nullable()

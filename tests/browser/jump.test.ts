@@ -41,6 +41,7 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.press('Control+k');
       await page.keyboard.type('feature/t');
       // After the pull request of the branch.
+      await page.getByRole('option', { name: /#7/ }).waitFor();
       await page.getByRole('option', { name: 'Branch feature/tax' }).waitFor();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
@@ -75,6 +76,21 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.press('Escape');
       await field.waitFor({ state: 'detached' });
       expect(await button.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+    });
+  });
+
+  test('finds a pull request by its number from the home of the service', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open('');
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('#8');
+      await page.getByText('Nothing is called “#8”.').waitFor();
+      await page.keyboard.press('Backspace');
+      await page.keyboard.type('7');
+      const { owner, name } = insights.fixture.repository;
+      await page.getByRole('option', { name: `${owner}/${name} #7` }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: /#7$/ }).waitFor();
     });
   });
 

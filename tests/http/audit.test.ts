@@ -142,6 +142,14 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     action: 'cause.update',
     act: async () => send(`${REPOSITORY}/causes/${await causeOf()}`, json('PATCH', { owner: 'team-a' })),
   },
+  'POST /v1/ci/:owner/repositories/:repository/causes/:cause_id/quarantine': {
+    action: 'cause.quarantine',
+    act: async () => send(`${REPOSITORY}/causes/${await causeOf()}/quarantine`, json('POST', { reason: 'outage' })),
+  },
+  'DELETE /v1/ci/:owner/repositories/:repository/causes/:cause_id/quarantine': {
+    action: 'cause.release',
+    act: async () => send(`${REPOSITORY}/causes/${await causeOf()}/quarantine`, { method: 'DELETE' }),
+  },
   'POST /v1/ci/:owner/repositories/:repository/backtests': {
     action: 'backtest.request',
     act: () =>

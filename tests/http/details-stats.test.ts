@@ -54,6 +54,8 @@ describe('details', () => {
             skipped_since: null,
           },
           ...{ executions: 4, failed_executions: 2, last_failure_at: iso(at(30)), last_success_at: iso(at(5)) },
+          // Two passed, in 2 s and in 1 s.
+          ...{ median_seconds: 2, p95_seconds: 2, grown_since: null },
         },
         {
           ...{
@@ -65,6 +67,7 @@ describe('details', () => {
             skipped_since: null,
           },
           ...{ executions: 0, failed_executions: 0, last_failure_at: null, last_success_at: null },
+          ...{ median_seconds: null, p95_seconds: null, grown_since: null },
         },
       ],
     });

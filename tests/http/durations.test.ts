@@ -111,6 +111,28 @@ describe('durations', () => {
     expect(found).toEqual(all);
   });
 
+  test('are in searches and details: in order, with those that grew', async () => {
+    const { fixture, app } = insights;
+    const search = (query: Record<string, string>) =>
+      app.get<{ tests: { test_name: string; metrics: { median_seconds: number | null } }[] }>(
+        fixture.search({ test_name: '*', per_page: '100', ...query }),
+      );
+    expect((await search({ is_grown: 'true' })).tests.map(({ test_name }) => test_name)).toEqual(['grows']);
+    expect((await search({ is_grown: 'false' })).tests.map(({ test_name }) => test_name)).not.toContain('grows');
+    const sorted = (await search({ sort: 'median_seconds' })).tests;
+    const medians = sorted.map(({ metrics }) => metrics.median_seconds ?? -1);
+    expect(medians).toEqual(medians.toSorted((one, other) => other - one));
+    // What was only skipped, failed or ran long ago has none, and is in the order of names.
+    expect(sorted.slice(-3).map(({ test_name }) => test_name)).toEqual(['fails', 'long ago', 'skipped']);
+    const { legs } = await app.get<{ legs: { axes: Record<string, string>; grown_since: string | null }[] }>(
+      fixture.test('grows'),
+    );
+    expect(legs.map(({ axes, grown_since }) => [axes.os, grown_since]).sort()).toEqual([
+      ['linux', null],
+      ['windows', iso(dayStart - (GREW_DAYS_AGO - 1) * DAY_MS)],
+    ]);
+  });
+
   test('are none of a repository without runs', async () => {
     expect(await insights.app.get<Durations>('/v1/ci/no/repositories/such/durations')).toMatchObject({
       size: 0,

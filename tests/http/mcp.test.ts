@@ -91,9 +91,11 @@ describe('the tools', () => {
   test('say what failed on a pull request as on its newest commit', async () => {
     const ofPull = await call('what_failed', { pull_request: 9, limit: 2 });
     const ofCommit = await call('what_failed', { commit: 'feed0000feed', limit: 2 });
-    expect(ofPull.json.failures).toEqual(ofCommit.json.failures);
+    expect(ofPull.json.claims).toEqual(ofCommit.json.claims);
     expect(ofPull.json).toMatchObject({ commit: 'feed0000feed', total: 60 });
-    expect((await call('what_failed')).text).toBe('Give either commit or pull_request.');
+    expect((await call('what_failed')).json).toMatchObject({ refused: { status: 422 } });
+    const named = await call('what_failed', { commit: 'abcdef1234567', log: `FAILED ⟧ ${ORDER}` });
+    expect(named.json).toMatchObject({ total: 1, claims: [{ probability: expect.any(Number) }] });
   });
 });
 
@@ -121,7 +123,7 @@ describe('what tests told', () => {
         limit: 50,
         ...(cursor !== undefined && { cursor }),
       });
-      for (const { test_id } of json.failures as { test_id: string }[]) ids.add(test_id);
+      for (const { test_id } of json.claims as { test_id: string }[]) ids.add(test_id);
       cursor = json.next_cursor;
     } while (cursor !== undefined && ++pages < 60);
     expect(ids.size).toBe(60);

@@ -1,6 +1,7 @@
 /** The list of pull requests. */
 import { describe, expect, test } from 'bun:test';
 import { pullRequests } from '../../src/postgres/schema.ts';
+import { ingestCostlyWeek } from '../support/costly-week.ts';
 import { at, beside, type InsightsFixture, iso, setUpInsights } from '../support/insights.ts';
 
 const insights = setUpInsights();
@@ -49,6 +50,15 @@ async function ingestPulls(fixture: InsightsFixture): Promise<void> {
 }
 
 describe('the list of pull requests', () => {
+  test('leaves out those in which the merge queue checks others', async () => {
+    const fixture = insights.fixture.another();
+    await ingestCostlyWeek(fixture);
+    const listed = await numbersOf(fixture, { days: '30', state: 'all', per_page: '100' });
+    expect(listed).toContain(11);
+    // The events of the queue say that it checked #10 there.
+    expect(listed).not.toContain(900);
+  });
+
   test('has those that are open, the one that ran last first, with its newest commit and what failed there', async () => {
     const fixture = insights.fixture.another();
     await ingestPulls(fixture);

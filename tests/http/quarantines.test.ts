@@ -72,6 +72,7 @@ describe('the life of a quarantine', () => {
       job_name: null,
       axes: null,
       failure_ids: null,
+      cause_id: null,
       expires_at: null,
       owner: null,
       ticket_url: null,

@@ -323,6 +323,8 @@ describe('metrics', () => {
           failed_executions: 6,
           failed_executions_by_day: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0],
           last_failure_at: new Date(TEST_NOW - 35 * 3_600_000).toISOString(),
+          median_seconds: null,
+          p95_seconds: null,
         },
       ],
       [
@@ -338,6 +340,7 @@ describe('metrics', () => {
           failed_executions: 4,
           failed_executions_by_day: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0],
           last_failure_at: new Date(TEST_NOW - 54 * 3_600_000).toISOString(),
+          ...{ median_seconds: 0.1, p95_seconds: 0.1 },
         },
       ],
       [
@@ -353,6 +356,7 @@ describe('metrics', () => {
           failed_executions: 0,
           failed_executions_by_day: new Array(14).fill(0),
           last_failure_at: null,
+          ...{ median_seconds: 0.1, p95_seconds: 0.1 },
         },
       ],
     ]);
@@ -382,6 +386,9 @@ describe('metrics', () => {
       failed_executions_ratio: ['broken', 'flaky', 'healthy'],
       failed_executions_count: ['broken', 'flaky', 'healthy'],
       last_failure_at: ['broken', 'flaky', 'healthy'],
+      // What has never passed has no duration.
+      median_seconds: ['flaky', 'healthy', 'broken'],
+      p95_seconds: ['flaky', 'healthy', 'broken'],
     };
     for (const [sort, expected] of Object.entries(orders)) {
       expect([sort, await found({ sort })]).toEqual([sort, expected]);

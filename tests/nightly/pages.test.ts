@@ -1,6 +1,5 @@
 /** Every page of the web application in a real browser: with nothing, with much, with odd names, for every reader. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { resolve } from 'node:path';
 import { errors, type Page } from 'playwright-core';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../support/browser.ts';
 import { onPage, setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { openDemo } from '../support/demo.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeFolder } from '../support/folder.ts';
 import { HOSTILE, ingestHostile } from '../support/hostile-names.ts';
@@ -115,45 +115,21 @@ async function openEmpty(): Promise<Visited> {
   };
 }
 
-/** Starts it like anyone who wants to see what it is, signed in by the link that it prints. */
-async function openDemo(): Promise<Visited> {
-  const script = resolve(import.meta.dir, '../../scripts/demo.ts');
-  const child = Bun.spawn([process.execPath, script], {
-    env: { ...process.env, PORT: '0', TMPDIR: makeFolder('demo') },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  services.push({
-    stop: () => {
-      child.kill('SIGTERM');
-      return child.exited;
-    },
-  });
-  const link = await linkOf(child.stdout);
-  const { origin } = new URL(link);
-  const { page, context } = await visit(origin, { isNow: true });
-  await page.goto(link);
-  await page.getByRole('link', { name: 'acme/shop' }).first().waitFor();
+/** Signed in by the link that the demo prints. */
+async function visitDemo(): Promise<Visited> {
+  const demo = await openDemo();
+  services.push(demo);
+  const { origin, storageState } = demo;
+  const { context } = await visit(origin, { storageState, isNow: true });
   const get = async (path: string) => (await context.request.get(`${origin}/v1${path}`)).json();
   const places = await placesOf('acme', 'shop', get);
-  const storageState = await context.storageState();
   await context.close();
   return { origin, options: { storageState, isNow: true }, places };
 }
 
-async function linkOf(output: ReadableStream<Uint8Array>): Promise<string> {
-  let written = '';
-  for await (const bytes of output) {
-    written += new TextDecoder().decode(bytes);
-    const link = /http:\S+\/sign-in#\S+/.exec(written)?.[0];
-    if (link !== undefined) return link;
-  }
-  throw new Error(`the demo ended without a link: ${written}`);
-}
-
 const CONDITIONS: readonly { name: string; isEmpty?: boolean; open(): Promise<Visited> | Visited }[] = [
   { name: 'an empty service', isEmpty: true, open: openEmpty },
-  { name: 'the demo', open: openDemo },
+  { name: 'the demo', open: visitDemo },
   { name: 'hostile names', open: () => ofTestStores(insights.fixture) },
   { name: '100,000 tests', open: () => ofTestStores(large) },
 ];

@@ -161,12 +161,21 @@ describe('a quarantine that is narrowed to axes', () => {
   });
 });
 
+const CAUSE = '6b1f2a52-4dd6-5a3e-9a75-0b2f1d9d3c14';
+type Stored = QuarantineScope & { causeId: string | null };
+
 describe('narrowings', () => {
   test('equal ones have one value, different ones have different values, none has its own', () => {
     fc.assert(
-      fc.property(scope, scope, (one, other) => {
-        const narrowing = ({ pipelineName, jobName, axes, failureIds }: QuarantineScope) =>
-          JSON.stringify([pipelineName, jobName, axes && axisScopeText(axes), failureIds]);
+      fc.property(scope, scope, fc.constantFrom(null, CAUSE), (anyOne, anyOther, causeId) => {
+        // The groups of a cause change.
+        const stored = (any: QuarantineScope): Stored => ({
+          ...any,
+          causeId: any.failureIds === null ? null : causeId,
+        });
+        const [one, other] = [stored(anyOne), stored(anyOther)];
+        const narrowing = ({ pipelineName, jobName, axes, failureIds, causeId: ofCause }: Stored) =>
+          JSON.stringify([pipelineName, jobName, axes && axisScopeText(axes), ofCause ?? failureIds]);
         expect(narrowingOf(one) === narrowingOf(other)).toBe(narrowing(one) === narrowing(other));
         expect(narrowingOf(one) === NOT_NARROWED).toBe(!isNarrowed(one));
       }),

@@ -130,6 +130,8 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/quarantines`]: 'quarantine',
   [`GET ${REPOSITORY}/quarantines/:quarantine_id`]: 'read',
   [`PATCH ${REPOSITORY}/causes/:cause_id`]: 'quarantine',
+  [`POST ${REPOSITORY}/causes/:cause_id/quarantine`]: 'quarantine',
+  [`DELETE ${REPOSITORY}/causes/:cause_id/quarantine`]: 'quarantine',
   [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`POST ${REPOSITORY}/backtests`]: 'quarantine',

@@ -2,7 +2,8 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { type CauseSelection, causeIdsStatement } from '../../src/postgres/cause-lists.ts';
+import { CauseRankings } from '../../src/insights/cause-rankings.ts';
+import { type CauseKey, type CauseSelection, causeIdsStatement, findCauseIds } from '../../src/postgres/cause-lists.ts';
 import { readCauseDays, readCauseGroups, readCauseNodes, replaceCauses } from '../../src/postgres/causes.ts';
 import { randomFrom } from '../support/random.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
@@ -68,6 +69,58 @@ test.each([
   expect(plan).toContain('cause_nodes_words');
   expect(plan).not.toContain('Seq Scan');
 });
+
+test.each(['failures', 'tests'] as const)(
+  'pages from memory in the order of %s are those of the store',
+  async (sort) => {
+    const { db } = stores.postgres;
+    const rankings = new CauseRankings(db);
+    for (const direction of ['next', 'previous'] as const) {
+      let key: CauseKey | null = null;
+      for (let page = 0; page < 4; page++) {
+        const order = { sort, key, direction, limit: 7 };
+        const found = await findCauseIds(db, repositoryId, WINDOW, order);
+        expect(found.length).toBe(7);
+        expect(await rankings.page(repositoryId, WINDOW, order)).toEqual(found);
+        const last = found.at(-1);
+        key = last ? [last.value, last.cause_id] : null;
+      }
+    }
+  },
+);
+
+test.each(['Error', 'wordab', 'wordab wordcd'])(
+  'every cause with %s is found, newest first, in pages',
+  async (words) => {
+    const { db } = stores.postgres;
+    const wanted = words.toLowerCase().split(' ');
+    const { from, to } = WINDOW.days;
+    const expected = (await readCauseNodes(db, repositoryId))
+      .filter(({ exceptionType, message }) => {
+        const has = `${exceptionType} ${message}`.toLowerCase().split(' ');
+        return wanted.every((word) => has.includes(word));
+      })
+      .filter(({ lastAt }) => lastAt >= from * DAY_MS && lastAt < (to + 1) * DAY_MS)
+      .sort((one, other) => other.lastAt - one.lastAt || (other.causeId < one.causeId ? -1 : 1))
+      .map(({ causeId }) => causeId);
+    for (const direction of ['next', 'previous'] as const) {
+      const found: string[] = [];
+      for (let key: CauseKey | null = null; ; ) {
+        const page: Awaited<ReturnType<typeof findCauseIds>> = await findCauseIds(
+          db,
+          repositoryId,
+          { ...WINDOW, words },
+          { sort: 'newest', key, direction, limit: 150 },
+        );
+        found.push(...page.map(({ cause_id: id }) => id));
+        const last = page.at(-1);
+        if (!last || page.length < 150) break;
+        key = [last.value, last.cause_id];
+      }
+      expect(found).toEqual(direction === 'next' ? expected : expected.toReversed());
+    }
+  },
+);
 
 test('causes that are as they were are not written again', async () => {
   const { db } = stores.postgres;

@@ -512,6 +512,14 @@ export const changeCause = (
   body: { owner: string | null; ticket_url: string | null },
 ) => ask<unknown>('PATCH', `${insights(path)}${pathOf`/causes/${id}`}`, { body });
 
+export const quarantineCause = (
+  path: RepositoryPath,
+  id: string,
+  body: { reason: string; branch: string | null; expires_at: string | null },
+) => ask<unknown>('POST', `${insights(path)}${pathOf`/causes/${id}`}/quarantine`, { body });
+export const releaseCause = (path: RepositoryPath, id: string) =>
+  ask<undefined>('DELETE', `${insights(path)}${pathOf`/causes/${id}`}/quarantine`);
+
 /** Terms of a quarantine, which may be changed later. */
 export interface QuarantineTerms {
   expires_at?: string | null;

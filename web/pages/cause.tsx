@@ -20,6 +20,7 @@ import { NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { daysUpTo, formatUtcDay, UTC_HINT } from '../ui/utc.ts';
+import { CauseQuarantine } from './cause-quarantine.tsx';
 import { CauseTerms } from './cause-terms.tsx';
 
 const route = getRouteApi('/signed/$owner/$repository/causes/$cause');
@@ -35,6 +36,7 @@ export function Cause() {
   return (
     <div className="flex flex-col gap-5">
       <Head path={path} cause={data} />
+      <CauseQuarantine path={path} cause={data} />
       <Section title="Newest failure" aside={<Time at={data.newest_failure.failed_at} />}>
         <NewestFailure path={path} failure={data.newest_failure} />
       </Section>

@@ -125,6 +125,7 @@ function Row({ path, cause, window }: RowProps) {
         <span className="block truncate text-xs text-soft">
           {cause.exception_type} · {cause.newest_test.test_name}
           {cause.owner !== null && ` · owner ${cause.owner}`}
+          {cause.quarantine !== null && ' · quarantined'}
         </span>
       </span>
       <DaySparkline

@@ -170,15 +170,18 @@ const Total = ({ cost: { total, total_tests: tests } }: { cost: Costs }) => (
 const testColumn = (path: RepositoryPath): Column<TestCost, Sort> => ({
   head: 'Test',
   isText: true,
-  cell: ({ test_id: testId, test_name: name }) => (
-    <Link
-      to="/$owner/$repository/tests/$testId"
-      params={{ ...path, testId }}
-      className="block font-medium text-ink"
-      aria-label={name ?? 'a test that never ran on the default branch'}
-    >
-      <TestName name={name ?? 'a test that never ran on the default branch'} />
-    </Link>
+  cell: ({ test_id: testId, test_name: name, owners }) => (
+    <>
+      <Link
+        to="/$owner/$repository/tests/$testId"
+        params={{ ...path, testId }}
+        className="block font-medium text-ink"
+        aria-label={name ?? 'a test that never ran on the default branch'}
+      >
+        <TestName name={name ?? 'a test that never ran on the default branch'} />
+      </Link>
+      <span className="text-xs text-soft">{owners.length === 0 ? 'no owner' : owners.join(', ')}</span>
+    </>
   ),
 });
 

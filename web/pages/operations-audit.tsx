@@ -30,6 +30,8 @@ const DEEDS: Record<Entry['action'], string> = {
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',
   'cause.update': 'changed owner or ticket of the cause',
+  'cause.quarantine': 'quarantined the cause',
+  'cause.release': 'released the cause',
   'backtest.request': 'asked for a backtest',
   'verification.request': 'asked for a verification',
   'dead_letter.replay': 'replayed a dead letter of',

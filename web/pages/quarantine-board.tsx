@@ -123,7 +123,7 @@ const Entry = ({ path, quarantine: one, effect }: EntryProps) => (
       <p className="text-xs break-words text-soft">{one.reason}</p>
       <p className="flex flex-wrap gap-x-3 text-xs text-soft empty:hidden">
         <Terms quarantine={one} />
-        <Narrowing quarantine={one} />
+        <Narrowing path={path} quarantine={one} />
       </p>
     </div>
     <p className="min-h-4 text-xs text-soft sm:pt-0.5">{effect && <EffectText effect={effect} />}</p>
@@ -136,14 +136,20 @@ const Entry = ({ path, quarantine: one, effect }: EntryProps) => (
 );
 
 /** The narrowing of a quarantine; its test has the failure groups. */
-function Narrowing({ quarantine: one }: { quarantine: Quarantine }) {
+function Narrowing({ path, quarantine: one }: { path: RepositoryPath; quarantine: Quarantine }) {
   const places = [one.pipeline_name, one.job_name].filter((name) => name !== null);
   const groups = one.failure_ids?.length;
   return (
     <>
       {places.length > 0 && <span>only in {places.join(' · ')}</span>}
       {one.axes !== null && <span>only where {axisScopeWords(one.axes)}</span>}
-      {groups !== undefined && <span>only {formatCounted(groups, 'failure group')}</span>}
+      {one.cause_id !== null ? (
+        <Link to="/$owner/$repository/causes/$cause" params={{ ...path, cause: one.cause_id }}>
+          only failures of a cause
+        </Link>
+      ) : (
+        groups !== undefined && <span>only {formatCounted(groups, 'failure group')}</span>
+      )}
     </>
   );
 }

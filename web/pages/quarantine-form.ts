@@ -5,7 +5,7 @@ import type { Draft } from './quarantine-draft.ts';
 
 const DAY_MS = 86_400_000;
 
-const textOf = (form: FormData, name: string): string | null => String(form.get(name) ?? '').trim() || null;
+export const textOf = (form: FormData, name: string): string | null => String(form.get(name) ?? '').trim() || null;
 
 function placeOf(form: FormData): Pick<Draft, 'pipeline' | 'job'> {
   const value = textOf(form, 'place');
@@ -21,7 +21,7 @@ export const draftOf = (form: FormData): Draft => ({
 });
 
 /** The end of the day that was chosen, in the reader's zone, or so many days from now. */
-function endOf(form: FormData): string | null {
+export function endOf(form: FormData): string | null {
   const days = textOf(form, 'days');
   if (days === null) return null;
   if (days !== 'day') return new Date(Date.now() + Number(days) * DAY_MS).toISOString();

@@ -1,5 +1,6 @@
 /** Whether a test is quarantined, with the way in and out. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { quarantinesChanged } from '../api/changes.ts';
@@ -65,6 +66,14 @@ function Held({ path, quarantine, mayChange }: { path: TestPath; quarantine: Qua
           <span>
             {quarantine.source === 'auto' ? 'made automatically' : 'made'} <Time at={quarantine.created_at} />
           </span>
+          {quarantine.cause_id !== null && (
+            <Link
+              to="/$owner/$repository/causes/$cause"
+              params={{ owner: path.owner, repository: path.repository, cause: quarantine.cause_id }}
+            >
+              follows a cause
+            </Link>
+          )}
           <Terms quarantine={quarantine} />
           {effect && <EffectText effect={effect} />}
         </p>

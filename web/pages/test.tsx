@@ -30,6 +30,7 @@ import { Places } from './test-places.tsx';
 import { TestQuarantine } from './test-quarantine.tsx';
 import { Reason } from './test-reason.tsx';
 import { Statistics } from './test-statistics.tsx';
+import { Takes } from './test-takes.tsx';
 import { WhereItFails } from './test-where.tsx';
 import { WindowBar } from './window-bar.tsx';
 
@@ -147,8 +148,11 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
 
 function Facts({ path, test }: { path: TestPath; test: TestDetails }) {
   return (
-    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-4 lg:grid-cols-7">
+    <dl className="card grid grid-cols-2 gap-x-6 gap-y-3 p-4 md:grid-cols-4 lg:grid-cols-8">
       <Fact name="Last result">{test.last_conclusion}</Fact>
+      <Fact name="Takes">
+        <Takes path={path} legs={test.legs} />
+      </Fact>
       <Fact name="Last success">{momentOf(test.last_success_at)}</Fact>
       <Fact name="Last failure">{momentOf(test.last_failure_at)}</Fact>
       <Fact name="First failure">

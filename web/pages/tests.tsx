@@ -93,7 +93,8 @@ export function Tests() {
           <Empty title="No test matches">
             <p>
               Names are compared with their case. Search for a part of a name, or use <code>*</code> and <code>?</code>{' '}
-              as wildcards for a whole one.
+              as wildcards for a whole one. A test is listed once it has run on the default branch; until then, the page
+              of its pull request shows it if it fails.
             </p>
           </Empty>
         )}

@@ -1,7 +1,7 @@
 /** The places that a text may mean: what is sure first, then what the service finds. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
-import { firstRepositoriesQuery, pullsQuery, type RepositoryPath, runsQuery } from '../api/queries.ts';
+import { firstRepositoriesQuery, pullQuery, pullsQuery, type RepositoryPath, runsQuery } from '../api/queries.ts';
 import { testsViewQuery } from '../api/views.ts';
 import { TABS } from './tabs.tsx';
 
@@ -23,11 +23,23 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
   const runs = useInfiniteQuery({ ...runsQuery(within, {}), enabled: path !== null });
   const tests = useInfiniteQuery({ ...testsViewQuery(within, { q: text }), enabled: isAsked });
   const pulls = useInfiniteQuery({ ...pullsQuery(within, { q: text, state: 'all' }), enabled: isAsked });
+  // From outside of a repository, a number is looked for in those with the most trouble.
+  const number = path === null ? numberIn(text) : undefined;
+  const looked = number === undefined ? [] : (repositories.data?.repositories.slice(0, EACH_MAX) ?? []);
+  const numbered = useQueries({
+    queries: looked.map(({ owner, repository }) => pullQuery({ owner, repository }, number ?? '')),
+  });
   const sought = text.toLowerCase();
   const has = (name: string): boolean => name.toLowerCase().includes(sought);
   const ran = runs.data?.pages[0]?.body.runs ?? [];
   const places = [
     ...(path === null ? [] : exactPlaces(path, text)),
+    ...looked.flatMap(({ owner, repository }, i) => {
+      const found = numbered[i]?.data;
+      if (!found || number === undefined) return [];
+      const place = pullPlace({ owner, repository }, number, found.title);
+      return [{ ...place, key: `${place.key} ${owner}/${repository}`, label: `${owner}/${repository} ${place.label}` }];
+    }),
     ...(path === null ? [] : pullPlaces(path, pulls.data?.pages[0]?.body.pulls ?? [])),
     ...(path === null ? [] : commitPlaces(path, sought, ran)),
     ...(path === null ? [] : branchPlaces(path, text, ran)),
@@ -53,7 +65,10 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
   const once = new Map<string, Place>();
   for (const place of places)
     if (place.label.length > (once.get(place.key)?.label.length ?? 0)) once.set(place.key, place);
-  const isWaiting = repositories.isPending || (isAsked && (tests.isPending || pulls.isPending));
+  const isWaiting =
+    repositories.isPending ||
+    (isAsked && (tests.isPending || pulls.isPending)) ||
+    numbered.some((one) => one.isPending);
   return { places: [...once.values()], isWaiting };
 }
 
@@ -73,9 +88,11 @@ const commitPlace = (path: RepositoryPath, commit: string): Place => ({
   link: { to: '/$owner/$repository/commits/$commit', params: { ...path, commit } },
 });
 
+const numberIn = (text: string): string | undefined => /^#?([1-9]\d{0,9})$/.exec(text)?.[1];
+
 /** What can only be a number or a whole hash is offered without asking. */
 function exactPlaces(path: RepositoryPath, text: string): Place[] {
-  const number = /^#?([1-9]\d{0,9})$/.exec(text)?.[1];
+  const number = numberIn(text);
   const hash = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.exec(text)?.[0];
   return [
     ...(number === undefined ? [] : [pullPlace(path, number, null)]),

@@ -101,12 +101,14 @@ function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }
       <input
         type="text"
         role="combobox"
-        aria-label={repository === undefined ? 'Repository or page' : 'Pull request, commit, branch, test or page'}
+        aria-label={
+          repository === undefined ? 'Repository, pull request or page' : 'Pull request, commit, branch, test or page'
+        }
         aria-expanded={places.length > 0}
         aria-controls={`${id}-places`}
         aria-autocomplete="list"
         aria-activedescendant={places.length > 0 ? optionId(at) : undefined}
-        placeholder={repository === undefined ? 'Repository or page' : '#123, commit, branch, test or page'}
+        placeholder={repository === undefined ? 'Repository, #123 or page' : '#123, commit, branch, test or page'}
         className="field w-full"
         // Where the dialog puts the focus; React keeps the attribute to itself.
         ref={(field) => field?.setAttribute('autofocus', '')}
@@ -141,7 +143,11 @@ function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }
         ))}
       </div>
       {places.length === 0 && (
-        <p className="px-2 py-3 text-soft">{isWaiting ? 'Looking …' : `Nothing is called “${sought}”.`}</p>
+        <p className="px-2 py-3 text-soft">
+          {isWaiting
+            ? 'Looking …'
+            : `Nothing is called “${sought}”.${owner === undefined ? '' : ' A test is found once it has run on the default branch.'}`}
+        </p>
       )}
     </Dialog>
   );

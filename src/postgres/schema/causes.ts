@@ -1,7 +1,7 @@
 /** Causes of failures on the default branch (src/domain/causes.ts). A refresh derives them; src/postgres/causes.ts reads them. */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
-import { moment, schema } from './columns.ts';
+import { moment, schema, tsvector } from './columns.ts';
 
 /** A signature in one episode. A node without failures stays as long as its cause has some, because its id may be known. */
 export const causeNodes = schema.table(
@@ -29,6 +29,15 @@ export const causeNodes = schema.table(
     failures: integer().notNull(),
     /** Whether this was ever the id of a cause. */
     wasCause: boolean('was_cause').notNull(),
+    /**
+     * Of type and message, split here and not by PostgreSQL: its parser takes `a.b.CommClosedError` for one word. Stored, because
+     * a search for a word that most messages have would split each of them again: 1.6 s of 20,000 on a busy machine.
+     */
+    words: tsvector()
+      .generatedAlwaysAs(
+        sql`to_tsvector('simple', regexp_replace(exception_type || ' ' || message, '[^[:alnum:]]+', ' ', 'g'))`,
+      )
+      .notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.nodeId] }),
@@ -38,11 +47,8 @@ export const causeNodes = schema.table(
     index('cause_nodes_last').on(table.repositoryId, table.lastMs),
     // The signature of a failure on any branch.
     index('cause_nodes_signature').on(table.repositoryId, table.signatureId),
-    // Split here and not by PostgreSQL: its parser takes `a.b.CommClosedError` for one word.
-    index('cause_nodes_words').using(
-      'gin',
-      sql`to_tsvector('simple', regexp_replace(${table.exceptionType} || ' ' || ${table.message}, '[^[:alnum:]]+', ' ', 'g'))`,
-    ),
+    // Messages with some words. New ones are few, and none waits in a list that every search would read.
+    index('cause_nodes_words').using('gin', table.words).with({ fastupdate: false }),
   ],
 );
 

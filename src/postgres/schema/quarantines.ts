@@ -1,6 +1,6 @@
 /** Quarantines. */
 import { sql } from 'drizzle-orm';
-import { boolean, customType, index, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { boolean, customType, index, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import { axisScopeOf, type axisScopeSchema, axisScopeText } from '../../domain/axis-scope.ts';
 import { QUARANTINE_SOURCES } from '../../domain/quarantine-rules.ts';
@@ -31,7 +31,9 @@ export const quarantines = schema.table(
     axes: axisScope(),
     /** In order, without duplicates. */
     failureIds: uuid('failure_ids').array(),
-    /** The four above in one value, for the index (src/domain/quarantine-scope.ts). */
+    /** A node of the cause whose failures these groups are: a refresh keeps them up to date. Null: chosen by hand, if at all. */
+    causeId: uuid('cause_id'),
+    /** The five above in one value, for the index (src/domain/quarantine-scope.ts). */
     narrowing: uuid().notNull().default(NOT_NARROWED),
     /** When it ends automatically, by the clock of PostgreSQL; null: never. */
     expiresAt: moment('expires_at'),
@@ -68,7 +70,27 @@ export const quarantines = schema.table(
       .where(
         sql`${table.removedAt} is null and ${table.expiresAt} is not null and ${table.announcedExpiry} is distinct from ${table.expiresAt}`,
       ),
+    // Those of causes, after their failures were derived.
+    index('quarantines_of_causes').on(table.repositoryId, table.causeId).where(sql`${table.causeId} is not null`),
     // The releases of a test.
     index('quarantines_removed').on(table.repositoryId, table.testId).where(sql`${table.removedAt} is not null`),
   ],
+);
+
+/**
+ * Causes that are quarantined: a test that one hits later is quarantined, too. The id is that of a node, so it leads to what the cause
+ * has become.
+ */
+export const quarantinedCauses = schema.table(
+  'quarantined_causes',
+  {
+    repositoryId: uuid('repository_id').notNull(),
+    causeId: uuid('cause_id').notNull(),
+    reason: text().notNull(),
+    branch: text(),
+    expiresAt: moment('expires_at'),
+    actor: text().notNull(),
+    createdAt: moment('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repositoryId, table.causeId] })],
 );
