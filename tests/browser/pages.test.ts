@@ -78,6 +78,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
 
       const life = page.getByRole('region', { name: 'Commit by commit' });
       await life.getByRole('listitem').first().waitFor();
+      await life.getByRole('slider').press('ArrowLeft');
       expect(await life.getByRole('slider').getAttribute('aria-valuetext')).toContain('flaky on 2');
       await page.getByRole('button', { name: /^Why is it/ }).press('Enter');
       await page.getByText('flaky with a probability of').first().waitFor();

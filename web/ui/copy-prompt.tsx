@@ -41,9 +41,13 @@ export function CopyPrompt({ query, about, isSmall = false }: CopyPromptProps) {
         className={`button ${isSmall ? 'h-6 px-2 text-xs' : 'h-7 text-xs'}`}
         onClick={() => void copy()}
       >
-        <span role="status">{said ?? 'Copy as prompt'}</span>
+        {said ?? 'Copy as prompt'}
         <span className="sr-only"> {about}</span>
       </button>
+      {/* Beside the button: what a status says is no part of a name. */}
+      <span role="status" className="sr-only">
+        {said}
+      </span>
       {shown !== undefined && (
         <textarea
           readOnly

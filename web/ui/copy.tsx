@@ -17,8 +17,14 @@ export function Copy({ text }: { text: string }) {
     setCopied(true);
   };
   return (
-    <button type="button" className="button ml-auto h-7 text-xs" onClick={() => void copy()}>
-      <span role="status">{isCopied ? 'Copied' : 'Copy'}</span>
-    </button>
+    <>
+      <button type="button" className="button ml-auto h-7 text-xs" onClick={() => void copy()}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+      {/* Beside the button: what a status says is no part of a name. */}
+      <span role="status" className="sr-only">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </>
   );
 }
