@@ -10,14 +10,16 @@ import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 /**
- * `public`: anyone. `credential`: any that is accepted. `read`, `upload`, `quarantine`, `events`, `administer`: on the
- * repository of the path. `operator`: an admin key or session of every owner; `board`: the same, else a browser is asked.
- * `page`: anyone on a page of the service. `key`: any key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404
- * or 405 for everyone.
+ * `public`: anyone. `credential`: any that is accepted; `agent`: the same, and who has none is told where to sign in.
+ * `read`, `upload`, `quarantine`, `events`, `administer`: on the repository of the path. `operator`: an admin key or
+ * session of every owner; `board`: the same, else a browser is asked. `page`: anyone on a page of the service. `key`: any
+ * key, or a session made from one. `session`: any session. `signature`: the host's. `nothing`: refused with 404 or 405 for
+ * everyone.
  */
 type Rule =
   | 'public'
   | 'credential'
+  | 'agent'
   | 'operator'
   | 'key'
   | 'session'
@@ -71,6 +73,11 @@ const ROWS: Record<string, Rule> = {
   // With an identity token of a CI, which no credential replaces; without issuers it does not exist.
   'POST /v1/auth/ci': 'public',
   'GET /v1/repositories': 'credential',
+  'GET /v1/repositories/changes': 'credential',
+  'POST /mcp': 'agent',
+  'GET /skill.md': 'public',
+  'GET /.well-known/oauth-protected-resource': 'public',
+  'GET /.well-known/oauth-protected-resource/mcp': 'public',
   'GET /v1/repos/:owner/:repository/logs': 'events',
   'GET /v1/repos/:owner/:repository/logs/aggregate': 'events',
   'POST /v1/repos/:owner/:repository/ci/traces': 'upload',
@@ -104,12 +111,20 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/failures/:failure_id`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/axes`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/history`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/history/:execution_id`]: 'read',
+  [`GET ${REPOSITORY}/tests/:test_id/prompt`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
+  [`GET ${REPOSITORY}/commits/:commit_sha/failures/:test_id/prompt`]: 'read',
+  [`POST ${REPOSITORY}/claims`]: 'read',
+  [`GET ${REPOSITORY}/host`]: 'read',
   [`GET ${REPOSITORY}/health-transitions`]: 'read',
+  [`GET ${REPOSITORY}/health-transitions/by-day`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',
   [`GET ${REPOSITORY}/pulls`]: 'read',
   [`GET ${REPOSITORY}/causes`]: 'read',
   [`GET ${REPOSITORY}/causes/:cause_id`]: 'read',
+  [`GET ${REPOSITORY}/causes/:cause_id/prompt`]: 'read',
   [`GET ${REPOSITORY}/pulls/:number`]: 'read',
   [`GET ${REPOSITORY}/setup`]: 'read',
   [`GET ${REPOSITORY}/quarantine-effects`]: 'read',
@@ -134,6 +149,7 @@ const ROWS: Record<string, Rule> = {
   [`DELETE ${REPOSITORY}/causes/:cause_id/quarantine`]: 'quarantine',
   [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
+  [`POST ${REPOSITORY}/quarantines/:quarantine_id/restore`]: 'quarantine',
   [`POST ${REPOSITORY}/backtests`]: 'quarantine',
   [`GET ${REPOSITORY}/backtests/:backtest_id`]: 'read',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
@@ -158,6 +174,9 @@ const BOUNDS: Record<string, string> = {
   'GET /app': MEMORY,
   'GET /app/*': MEMORY,
   'GET /assets/:file': MEMORY,
+  'GET /skill.md': MEMORY,
+  'GET /.well-known/oauth-protected-resource': MEMORY,
+  'GET /.well-known/oauth-protected-resource/mcp': MEMORY,
   'GET /healthz/live': SHARED,
   'GET /healthz/ready': SHARED,
   'GET /metrics': SHARED,
@@ -192,6 +211,7 @@ const VALUES: Record<string, string> = {
   key_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   session_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   verification_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  execution_id: '7',
   backtest_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   stat: 'mean_duration',
 };
@@ -321,12 +341,13 @@ function expected(rule: Rule, sender: string, isRead: boolean): Outcome {
   if (rule === 'signature') return 'refused';
   if (rule === 'board')
     return /^(session[^:]*: )?admin of every owner(, without a key)?$/.test(sender) ? 'open' : 'asks';
+  if (rule === 'agent' && UNACCEPTED.includes(sender) && !FROM_OWN_PAGE.test(sender)) return 'asks';
   if (UNACCEPTED.includes(sender)) return 'refused';
   const isForeign = sender.startsWith('session of ');
   if (isForeign && !isRead) return 'refused';
   const credential = sender.replace(/^session[^:]*: /, '').replace(WITHOUT_KEY, '');
   if (rule === 'key') return sender.endsWith(WITHOUT_KEY) ? 'refused' : 'open';
-  if (rule === 'credential') return 'open';
+  if (rule === 'credential' || rule === 'agent') return 'open';
   if (rule === 'operator') return credential === 'admin of every owner' ? 'open' : 'refused';
   if (rule === 'session') return sender.startsWith('session') ? 'open' : 'refused';
   if (credential.endsWith('another owner')) return 'refused';
@@ -432,7 +453,18 @@ test('the document says of every operation whether it needs a credential, as its
     }),
   );
   expect(documented.length).toBeGreaterThan(20);
-  const needing = ['credential', 'operator', 'key', 'session', 'read', 'upload', 'quarantine', 'events', 'administer'];
+  const needing = [
+    'credential',
+    'agent',
+    'operator',
+    'key',
+    'session',
+    'read',
+    'upload',
+    'quarantine',
+    'events',
+    'administer',
+  ];
   for (const [route, rule, isNeeded] of documented)
     expect([route, rule, isNeeded]).toEqual([route, rule, needing.includes(String(rule))]);
 });
