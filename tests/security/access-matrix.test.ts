@@ -105,6 +105,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/tests/:test_id/executions`]: 'read',
   [`GET ${REPOSITORY}/tests/:test_id/axes`]: 'read',
   [`GET ${REPOSITORY}/commits/:commit_sha/failures`]: 'read',
+  [`PUT ${REPOSITORY}/commits/:commit_sha/changed-files`]: 'upload',
   [`GET ${REPOSITORY}/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',
   [`GET ${REPOSITORY}/pulls`]: 'read',
