@@ -20,6 +20,7 @@ import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { forgetAudit } from '../src/postgres/audit.ts';
 import { noteAllCausesStale } from '../src/postgres/causes.ts';
+import { forgetChangedFiles } from '../src/postgres/changed-files.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
@@ -66,7 +67,7 @@ export class Retention {
   }
 
   /**
-   * Drops every month that is past its retention with its claims, old receipts, the totals of days that no series shows any
+   * Drops every month that is past its retention with its claims, old receipts, the files of old changes, the totals of days that no series shows any
    * more, and the keys of events that have left. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that
    * is in doubt: a month that leaves late is no harm, and one that leaves early is lost.
    */
@@ -84,6 +85,7 @@ export class Retention {
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
+    await onPostgres(() => forgetChangedFiles(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await forgetFormerGroups(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays)));
     // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));

@@ -115,6 +115,15 @@ CREATE TABLE "ci_insights"."cause_terms" (
 	CONSTRAINT "cause_terms_repository_id_cause_id_pk" PRIMARY KEY("repository_id","cause_id")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."changed_files" (
+	"repository_id" uuid NOT NULL,
+	"commit_sha" text NOT NULL,
+	"paths" text[] NOT NULL,
+	"is_confined" boolean NOT NULL,
+	"sent_ms" bigint NOT NULL,
+	CONSTRAINT "changed_files_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."duration_totals" (
 	"repository_id" uuid PRIMARY KEY NOT NULL,
 	"start_day" integer NOT NULL,
@@ -651,6 +660,7 @@ CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("re
 CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin ("words") WITH (fastupdate=false);--> statement-breakpoint
+CREATE INDEX "changed_files_sent_ms" ON "ci_insights"."changed_files" USING btree ("sent_ms");--> statement-breakpoint
 CREATE INDEX "test_durations_total" ON "ci_insights"."test_durations" USING btree ("repository_id","total_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_median" ON "ci_insights"."test_durations" USING btree ("repository_id","median_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_p95" ON "ci_insights"."test_durations" USING btree ("repository_id","p95_us","test_id","leg_id");--> statement-breakpoint

@@ -154,6 +154,8 @@ const codeownersSchema = z.object({
   problems: z.array(z.object({ line: z.number(), reason: z.string() })).default([]),
 });
 
+const changedFilesSchema = z.object({ is_changed: z.boolean() });
+
 const reasonSchema = z.object({ sign: z.string(), sentence: z.string(), factor: z.number() });
 const claimsSchema = z.object({
   commit: z.string(),
@@ -290,6 +292,13 @@ export class Repository {
 
   sendCodeowners(file: Record<string, unknown>) {
     return this.ask('codeowners', codeownersSchema, { method: 'PUT', json: file });
+  }
+
+  sendChangedFiles(commit: string, files: Record<string, unknown>) {
+    return this.ask(`commits/${encodeURIComponent(commit)}/changed-files`, changedFilesSchema, {
+      method: 'PUT',
+      json: files,
+    });
   }
 
   /** Whether a change caused its failures. */

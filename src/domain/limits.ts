@@ -143,6 +143,12 @@ export const CODEOWNERS_FILES_BYTES_MAX = 3 * MEBIBYTE;
 export const CODEOWNERS_FILES_MAX = 50_000;
 /** Both as JSON, in which some characters take two bytes. */
 export const CODEOWNERS_BODY_BYTES_MAX = 4 * MEBIBYTE;
+/** The files that a change touches: paths, the characters of one, and the bytes of all. */
+export const CHANGED_FILES_MAX = 3_000;
+export const CHANGED_PATH_LENGTH_MAX = 1_000;
+export const CHANGED_FILES_BYTES_MAX = 256 * 1024;
+/** As JSON, in which some characters take six bytes. */
+export const CHANGED_FILES_BODY_BYTES_MAX = 2 * MEBIBYTE;
 /** JSON values of a body: those of a check, and room. */
 export const JSON_BODY_VALUES_MAX = 20_000;
 /**

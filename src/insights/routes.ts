@@ -8,6 +8,7 @@ import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
 import { mountCauses } from './causes.ts';
 import { RedRunCauses } from './causes-of-red-runs.ts';
+import { mountChangedFiles } from './changed-files.ts';
 import { mountClaims } from './claims.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
@@ -68,6 +69,7 @@ const MOUNTED = [
   mountExecutions,
   mountAxes,
   mountCommitFailures,
+  mountChangedFiles,
   mountClaims,
   mountCauses,
   mountCause,

@@ -5,6 +5,7 @@
 export * from './schema/access.ts';
 export * from './schema/audit.ts';
 export * from './schema/causes.ts';
+export * from './schema/changed-files.ts';
 export { nextValueOf, schema } from './schema/columns.ts';
 export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';

@@ -191,6 +191,7 @@ const SILENT: Record<string, string> = {
   ...Object.fromEntries(FORMATS.map(({ name }) => [`POST /v1/ci/:owner/repositories/:repository/${name}`, UPLOAD])),
   'PUT /v1/ci/:owner/repositories/:repository/codeowners':
     'it is a file of the default branch, whose history the host has',
+  'PUT /v1/ci/:owner/repositories/:repository/commits/:commit_sha/changed-files': UPLOAD,
   'POST /mcp': 'what its tools ask leaves the entries: tests/http/mcp.test.ts',
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',

@@ -118,6 +118,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/commits/:commit_sha/failures/:test_id/prompt`]: 'read',
   [`POST ${REPOSITORY}/claims`]: 'read',
   [`GET ${REPOSITORY}/host`]: 'read',
+  [`PUT ${REPOSITORY}/commits/:commit_sha/changed-files`]: 'upload',
   [`GET ${REPOSITORY}/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/health-transitions/by-day`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',

@@ -22,6 +22,7 @@ import { HttpProblem } from '../../src/http/problems.ts';
 import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
+import { changedFilesBody } from '../../src/insights/changed-files.ts';
 import { codeownersBody } from '../../src/insights/codeowners.ts';
 import { checkCost } from '../../src/insights/search.ts';
 import { checkBody, createBody, updateBody } from '../../src/quarantines/schemas.ts';
@@ -104,6 +105,8 @@ type Told = Exclude<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, (t
 
 const codeowners = (more: Record<string, unknown>) =>
   told(codeownersBody, { host: 'github', path: 'CODEOWNERS', content: '', ...more });
+
+const changed = (paths: readonly string[]) => told(changedFilesBody, { paths });
 
 const BEYOND: Record<Told, [() => unknown, string]> = {
   CODEOWNERS_BODY_BYTES_MAX: [
@@ -312,6 +315,19 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
     () => refusal(readBody(`"${'x'.repeat(4 << 20)}"`, 4 << 20)),
     REQUEST_LIMITS.CHECK_BODY_BYTES_MAX.sentence(),
   ],
+  CHANGED_FILES_BODY_BYTES_MAX: [
+    () => refusal(readBody(`"${'x'.repeat(2 << 20)}"`, 2 << 20)),
+    REQUEST_LIMITS.CHANGED_FILES_BODY_BYTES_MAX.sentence(),
+  ],
+  CHANGED_FILES_BYTES_MAX: [
+    () => changed(Array.from({ length: 300 }, () => 'x'.repeat(1_000))),
+    REQUEST_LIMITS.CHANGED_FILES_BYTES_MAX.sentence(),
+  ],
+  CHANGED_FILES_MAX: [
+    () => changed(Array.from({ length: 3_001 }, () => 'x')),
+    REQUEST_LIMITS.CHANGED_FILES_MAX.sentence(),
+  ],
+  CHANGED_PATH_LENGTH_MAX: [() => changed(['x'.repeat(1_001)]), REQUEST_LIMITS.CHANGED_PATH_LENGTH_MAX.sentence()],
   CHECKED_NAMES_MAX: [
     () => told(checkBody, { tests_names: Array.from({ length: 10_001 }, () => 'a') }),
     REQUEST_LIMITS.CHECKED_NAMES_MAX.sentence(),

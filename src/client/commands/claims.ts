@@ -1,10 +1,11 @@
 /** `ci-insights why` about a commit or pull request: did the change cause what failed? */
-import { readFileSync, statSync } from 'node:fs';
 import { UserError } from '../../errors.ts';
 import { repositoryAsked } from '../ask-target.ts';
+import { changedFromGit, FROM_GIT, listedFiles } from '../changed-files.ts';
 import { inLog } from '../foreign-text.ts';
-import { changedSince, mergeBaseWith } from '../git.ts';
+import { mergeBaseWith } from '../git.ts';
 import { count, print, printJson } from '../output.ts';
+import { readInput } from '../read-input.ts';
 import type { ClaimAnswer, ClaimQuestion } from '../repository.ts';
 import type { RunInfo } from '../run-info.ts';
 import { readClientEnvironment } from '../settings.ts';
@@ -29,11 +30,6 @@ const EXIT_CODES = { change: 3, unknown: 4 } as const;
 
 const REPORT_CHARACTERS_MAX = 1_000_000;
 const LOG_CHARACTERS_MAX = 100_000;
-const CHANGED_FILES_MAX = 3_000;
-const CHANGED_CHARACTERS_MAX = 4_000_000;
-const PATH_LENGTH_MAX = 1_000;
-const STANDARD_INPUT = 0;
-const FROM_GIT = 'git';
 
 /** Whether the flags ask about a commit or pull request, and not about a test alone. */
 export const asksClaims = (names: readonly string[], flags: ClaimFlags): boolean =>
@@ -47,7 +43,7 @@ export async function printClaims(names: readonly string[], flags: ClaimFlags): 
   const changed = await changedFilesOf(flags, { run, base: subject.base_commit });
   const question: ClaimQuestion = {
     ...subject,
-    ...(changed.length > 0 && { changed_files: changed.slice(0, CHANGED_FILES_MAX) }),
+    ...(changed.length > 0 && { changed_files: changed }),
     ...(flags.pipeline !== undefined && { pipeline_name: flags.pipeline }),
     ...(flags.job !== undefined && { job_name: flags.job }),
     ...(names.length > 0 && { test_names: names }),
@@ -89,25 +85,18 @@ async function changedFilesOf(
   { changedFiles, commit, pullRequest }: ClaimFlags,
   { run, base }: { run: RunInfo; base: string | undefined },
 ): Promise<string[]> {
-  if (changedFiles !== undefined && changedFiles !== FROM_GIT)
-    return pathsOf(readText(changedFiles, CHANGED_CHARACTERS_MAX).split(/\r?\n/));
+  if (changedFiles !== undefined && changedFiles !== FROM_GIT) return listedFiles(changedFiles);
   const isOwnJob = commit === undefined && pullRequest === undefined && run.baseRef !== undefined;
   if (changedFiles === undefined && !isOwnJob) return [];
-  const found = base === undefined ? undefined : await changedSince(base);
-  if (found) return pathsOf(found);
+  const found = base === undefined ? undefined : await changedFromGit(base);
+  if (found) return found;
   if (changedFiles === undefined) return [];
   throw new UserError('git does not say which files changed: pass --base-commit, or the paths in a file.');
 }
 
-const pathsOf = (lines: readonly string[]): string[] =>
-  lines.map((line) => line.trim()).filter((path) => path !== '' && path.length <= PATH_LENGTH_MAX);
-
 /** The end of a longer log: failures are listed there. Throws a UserError. */
 function readText(file: string, most: number): string {
-  if (file !== '-' && !statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new UserError(`There is no file ${file}.`);
-  const text = readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8');
-  if (text === '') throw new UserError(`${file === '-' ? 'The standard input' : file} is empty.`);
+  const text = readInput(file);
   if (text.length <= most) return text;
   if (most === LOG_CHARACTERS_MAX) return text.slice(-most);
   throw new UserError(`${file} has more than ${most} characters: name the tests instead.`);
