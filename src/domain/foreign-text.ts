@@ -56,11 +56,12 @@ export const inMarkdown = (text: string): string =>
  * middle.
  */
 export function inCode(text: string, codePointsMax: number): string {
-  const line = cutMiddle(inLog(text).trim(), codePointsMax);
+  const line = cutMiddle(inLog(text).trim(), codePointsMax).trim();
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const mark = '`'.repeat(longest + 1);
   // The page takes one blank off each side.
-  return line === '' ? '``` ```' : `${mark} ${line} ${mark}`;
+  const pad = /^`|`$|^$/.test(line) ? ' ' : '';
+  return `${mark}${pad}${line}${pad}${mark}`;
 }
 
 /** The message of a command to GitHub: each part on its own line. */
