@@ -336,7 +336,12 @@ export class Repository {
 
   /** The page of a test in the web application. */
   historyUrl(testId: string): string {
-    return this.service.address(`/app/${this.owner}/${this.name}/tests/${encodeURIComponent(testId)}`);
+    return this.pageOf(`tests/${encodeURIComponent(testId)}`);
+  }
+
+  /** A page of the repository in the web application. */
+  pageOf(path: string): string {
+    return this.service.address(`/app/${this.owner}/${this.name}/${path}`);
   }
 
   path(path: string): string {

@@ -1,8 +1,9 @@
 /** `ci-insights why` about a commit or pull request: did the change cause what failed? */
+import { CLAIM_VERDICT_WORDS, claimPercent } from '../../domain/claim-verdict-words.ts';
+import { inLog } from '../../domain/foreign-text.ts';
 import { UserError } from '../../errors.ts';
 import { repositoryAsked } from '../ask-target.ts';
 import { changedFromGit, FROM_GIT, listedFiles } from '../changed-files.ts';
-import { inLog } from '../foreign-text.ts';
 import { mergeBaseWith } from '../git.ts';
 import { count, print, printJson } from '../output.ts';
 import { readInput } from '../read-input.ts';
@@ -107,14 +108,6 @@ function exitCodeOf({ claims, compared_with: { runs } }: ClaimAnswer): number {
   return runs === 0 || claims.some(({ verdict }) => verdict === 'unknown') ? EXIT_CODES.unknown : 0;
 }
 
-const VERDICTS: Readonly<Record<ClaimAnswer['claims'][number]['verdict'], string>> = {
-  change: 'The change',
-  broken: 'Not the change, broken on the default branch',
-  flaky: 'Not the change, flaky',
-  infrastructure: 'Not the change, infrastructure',
-  unknown: 'Not enough to say',
-};
-
 function linesOf({ commit, compared_with: compared, total, claims, not_found: missing }: ClaimAnswer): string[] {
   const { runs, default_branch: branch, base_commit: base, base_runs: baseRuns, other_changes: others } = compared;
   if (runs === 0) return [`Nothing has arrived of commit ${commit}.`];
@@ -136,15 +129,9 @@ function linesOf({ commit, compared_with: compared, total, claims, not_found: mi
 }
 
 const linesOfClaim = (claim: ClaimAnswer['claims'][number]): string[] => [
-  `${VERDICTS[claim.verdict]} (${inPercent(claim.probability)}): ${claim.test_name} in ${claim.job_name}`,
+  `${CLAIM_VERDICT_WORDS[claim.verdict]} (${claimPercent(claim.probability)}): ${claim.test_name} in ${claim.job_name}`,
   ...(claim.exception_message === null ? [] : [`    ${claim.exception_message.split('\n')[0]}`]),
   ...claim.for.map(({ sentence, factor }) => `  + ${sentence} (${factor} times as likely)`),
   ...claim.against.map(({ sentence, factor }) => `  - ${sentence} (${factor} times as likely)`),
   ...(claim.needs ? [`  ? ${claim.needs.sentence}`] : []),
 ];
-
-/** The probability that it is the change; only what is sure is 0% or 100%. */
-function inPercent(probability: number): string {
-  const percent = Math.round(100 * probability);
-  return percent === 0 ? 'less than 1%' : percent === 100 ? 'more than 99%' : `${percent}%`;
-}
