@@ -396,6 +396,24 @@ export const REQUEST_LIMITS = {
     422,
     () => `names more than ${limits.QUARANTINE_FAILURES_MAX} failure groups: quarantine the test for every failure`,
   ),
+  VIEW_NAME_LENGTH_MAX: limit(limits.VIEW_NAME_LENGTH_MAX, 'characters of the name of a view', 422, () =>
+    tooLong(limits.VIEW_NAME_LENGTH_MAX),
+  ),
+  VIEW_QUERY_LENGTH_MAX: limit(limits.VIEW_QUERY_LENGTH_MAX, 'characters of the query of a view', 422, () =>
+    tooLong(limits.VIEW_QUERY_LENGTH_MAX),
+  ),
+  VIEWS_MAX: limit(
+    limits.VIEWS_MAX,
+    'views of a repository that a person or a key has; the same for everyone',
+    422,
+    () => `is one more than the ${limits.VIEWS_MAX} views that you, or everyone, may have: delete some`,
+  ),
+  VIEWS_ALL_MAX: limit(
+    limits.VIEWS_ALL_MAX,
+    'views of a repository, of everyone together',
+    422,
+    () => `is one more than the ${limits.VIEWS_ALL_MAX} views that a repository may have: delete some`,
+  ),
   METADATA_BYTES_MAX: limit(
     limits.METADATA_BYTES_MAX,
     'bytes of the metadata of an event as JSON',

@@ -16,6 +16,12 @@ export const REASON_LENGTH_MAX = 10_000;
 export const QUARANTINE_OWNER_LENGTH_MAX = 255;
 /** An address that pages link to: where the repair of a test is tracked, the page of a CI job. */
 export const WEB_ADDRESS_BYTES_MAX = 2_048;
+/** The name of a saved view, and what narrows and orders it. */
+export const VIEW_NAME_LENGTH_MAX = 100;
+export const VIEW_QUERY_LENGTH_MAX = 2_048;
+/** Views of a repository that a person or key may have, and as many for everyone; of all of them together. */
+export const VIEWS_MAX = 100;
+export const VIEWS_ALL_MAX = 5_000;
 /** Failure groups that one quarantine may name; an entry of the list that every CI job reads holds all of them. */
 export const QUARANTINE_FAILURES_MAX = 100;
 /**

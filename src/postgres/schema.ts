@@ -16,6 +16,7 @@ export * from './schema/quarantines.ts';
 export * from './schema/repositories.ts';
 export * from './schema/requests.ts';
 export * from './schema/runs.ts';
+export * from './schema/saved-views.ts';
 export * from './schema/splits.ts';
 export * from './schema/test-state.ts';
 export * from './schema/totals.ts';

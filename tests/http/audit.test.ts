@@ -159,6 +159,18 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     action: 'cause.release',
     act: async () => send(`${REPOSITORY}/causes/${await causeOf()}/quarantine`, { method: 'DELETE' }),
   },
+  'POST /v1/ci/:owner/repositories/:repository/views': {
+    action: 'view.create',
+    act: () => send(`${REPOSITORY}/views`, json('POST', { name: 'saved', page: 'tests', is_shared: true })),
+  },
+  'DELETE /v1/ci/:owner/repositories/:repository/views/:view_id': {
+    action: 'view.remove',
+    act: async () => {
+      const body = { name: 'deleted', page: 'tests', is_shared: true };
+      const id = await sendForId(`${REPOSITORY}/views`, json('POST', body));
+      return send(`${REPOSITORY}/views/${id}`, { method: 'DELETE' });
+    },
+  },
   'POST /v1/ci/:owner/repositories/:repository/backtests': {
     action: 'backtest.request',
     act: () =>

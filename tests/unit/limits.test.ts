@@ -26,6 +26,7 @@ import { changedFilesBody } from '../../src/insights/changed-files.ts';
 import { codeownersBody } from '../../src/insights/codeowners.ts';
 import { checkCost } from '../../src/insights/search.ts';
 import { checkBody, createBody, updateBody } from '../../src/quarantines/schemas.ts';
+import { newView } from '../../src/views/routes.ts';
 import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
 import { executionsOf, parseSpans, parseXml } from '../support/parsing.ts';
 import { parse } from '../support/reports.ts';
@@ -98,8 +99,15 @@ const readBody = (body: string, bytesMax: number) => {
   return readJsonBody(request, { schema: z.unknown(), bytesMax, room: new BodyRoom(1 << 24) });
 };
 
-/** Stores hold to these; tests/http/quarantine-bounds.test.ts goes beyond them. */
-const ROOM = ['QUARANTINES_MAX', 'QUARANTINES_BYTES_MAX', 'QUARANTINES_COST_MAX', 'QUARANTINES_ALL_MAX'] as const;
+/** Stores hold to these; tests/http/quarantine-bounds.test.ts and tests/http/views.test.ts go beyond them. */
+const ROOM = [
+  'QUARANTINES_MAX',
+  'QUARANTINES_BYTES_MAX',
+  'QUARANTINES_COST_MAX',
+  'QUARANTINES_ALL_MAX',
+  'VIEWS_MAX',
+  'VIEWS_ALL_MAX',
+] as const;
 
 type Told = Exclude<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, (typeof ROOM)[number]>;
 
@@ -347,6 +355,14 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
   WEB_ADDRESS_BYTES_MAX: [
     () => told(updateBody, { ticket_url: `https://${'x'.repeat(2_041)}` }),
     REQUEST_LIMITS.WEB_ADDRESS_BYTES_MAX.sentence(),
+  ],
+  VIEW_NAME_LENGTH_MAX: [
+    () => told(newView, { name: 'x'.repeat(101), page: 'tests' }),
+    REQUEST_LIMITS.VIEW_NAME_LENGTH_MAX.sentence(),
+  ],
+  VIEW_QUERY_LENGTH_MAX: [
+    () => told(newView, { name: 'x', page: 'tests', query: 'x'.repeat(2_049) }),
+    REQUEST_LIMITS.VIEW_QUERY_LENGTH_MAX.sentence(),
   ],
   QUARANTINE_FAILURES_MAX: [
     () => told(updateBody, { failure_ids: Array.from({ length: 101 }, () => crypto.randomUUID()) }),
