@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { QuarantineChanges, RepositoryPath } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { DialogActions } from '../ui/dialog-actions.tsx';
 import { formatCounted, formatLocal } from '../ui/format.ts';
 import { readAxes, writeAxes } from './quarantine-axes.ts';
 import { useQuarantineDeeds } from './quarantine-deeds.ts';
@@ -122,14 +123,13 @@ export function EditQuarantines({ path, quarantines, onClose }: EditQuarantinesP
             {problem}
           </p>
         )}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button button-primary" disabled={isPending || touched.size === 0}>
-            {isPending ? 'Saving …' : 'Save'}
-          </button>
-        </div>
+        <DialogActions
+          does="Save"
+          doing="Saving …"
+          isPending={isPending}
+          isEmpty={touched.size === 0}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

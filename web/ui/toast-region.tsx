@@ -43,7 +43,15 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
           {text}
         </Text>
         {undo && (
-          <button type="button" className="button h-7" disabled={undoing.isPending} onClick={() => undoing.mutate()}>
+          <button
+            type="button"
+            className="button h-7"
+            // Disabled it would lose the focus, which the region gives back once the toast has gone.
+            aria-disabled={undoing.isPending}
+            onClick={() => {
+              if (!undoing.isPending) undoing.mutate();
+            }}
+          >
             {undoing.isPending ? 'Undoing …' : 'Undo'}
           </button>
         )}
