@@ -78,22 +78,7 @@ export function EditQuarantines({ path, quarantines, onClose }: EditQuarantinesP
       >
         {isOne && <p className="break-words text-soft">{one?.test_name}</p>}
         <div className="grid gap-4 sm:grid-cols-2">
-          {FIELDS.map((field) => {
-            const common = commonText(quarantines, field);
-            return (
-              <label key={field.name} className="flex flex-col gap-1.5 font-medium last:sm:col-span-2">
-                {field.label}
-                <input
-                  name={field.name}
-                  type={field.name === 'ticket_url' ? 'url' : 'text'}
-                  className="field font-normal"
-                  defaultValue={common ?? ''}
-                  placeholder={common === undefined ? 'They differ: stays as it is' : field.none}
-                />
-              </label>
-            );
-          })}
-          <label className="flex flex-col gap-1.5 font-medium sm:order-first">
+          <label className="flex flex-col gap-1.5 font-medium">
             Until
             <select
               name="days"
@@ -112,11 +97,26 @@ export function EditQuarantines({ path, quarantines, onClose }: EditQuarantinesP
             </select>
           </label>
           {hasDay && (
-            <label className="flex flex-col gap-1.5 font-medium sm:order-first">
+            <label className="flex flex-col gap-1.5 font-medium">
               Last day
               <input name="day" type="date" required className="field font-normal" />
             </label>
           )}
+          {FIELDS.map((field) => {
+            const common = commonText(quarantines, field);
+            return (
+              <label key={field.name} className="flex flex-col gap-1.5 font-medium">
+                {field.label}
+                <input
+                  name={field.name}
+                  type={field.name === 'ticket_url' ? 'url' : 'text'}
+                  className="field font-normal"
+                  defaultValue={common ?? ''}
+                  placeholder={common === undefined ? 'They differ: stays as it is' : field.none}
+                />
+              </label>
+            );
+          })}
         </div>
         {problem !== undefined && (
           <p role="alert" className="break-words text-broken">

@@ -12,7 +12,8 @@ interface DialogActionsProps {
 }
 
 export const DialogActions = ({ does, doing, isPending, isEmpty = false, onClose }: DialogActionsProps) => (
-  <div className="sticky bottom-0 -mx-5 -mb-5 flex justify-end gap-2 border-t border-line bg-card px-5 py-3">
+  // Below the padding of the dialog, within which it would stick.
+  <div className="sticky -bottom-5 -mx-5 -mb-5 flex justify-end gap-2 border-t border-line bg-card px-5 py-3">
     <button type="button" className="button" onClick={onClose}>
       Cancel
     </button>

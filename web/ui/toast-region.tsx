@@ -60,7 +60,7 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
         </button>
       </div>
       {problems.length > 0 && (
-        <ul className="text-broken">
+        <ul className="mt-2 flex flex-col gap-1.5 text-broken">
           {problems.map((problem) => (
             <li key={problem} className="break-words">
               {problem}
@@ -68,7 +68,7 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
           ))}
         </ul>
       )}
-      {undoing.error && <p className="break-words text-broken">{undoing.error.message}</p>}
+      {undoing.error && <p className="mt-2 break-words whitespace-pre-line text-broken">{undoing.error.message}</p>}
     </>
   );
 }
