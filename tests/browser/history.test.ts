@@ -75,12 +75,12 @@ describe.skipIf(!hasBrowser)('the executions of a test', () => {
     await pages.on({}, async ({ page, open }) => {
       await open(address());
       const rows = page.getByRole('main').getByRole('listitem');
-      const field = page.getByLabel('Pull request');
+      const field = page.getByRole('searchbox', { name: 'Pull request' });
       await field.fill('#7');
       await page.waitForURL(/pull=7/);
       await rows.nth(1).waitFor({ state: 'detached' });
       expect(await rows.count()).toBe(1);
-      await rows.getByRole('link', { name: '#7' }).waitFor();
+      await rows.getByRole('link', { name: '#7', exact: true }).waitFor();
       await field.fill('8');
       await page.getByText('No execution matches').waitFor();
       await field.fill('seven');

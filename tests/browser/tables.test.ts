@@ -17,6 +17,7 @@ const insights = setUpInsights(async (fixture) => {
         NAMES.map((name, i) => ({
           name,
           at: at(hours),
+          durationSeconds: i,
           ...(i < hours && { status: 'failed' as const, failures: [{ type: 'Error', message: name }] }),
         })),
       ),
