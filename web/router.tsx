@@ -125,6 +125,7 @@ const SORTS = [
   'failed_executions_count',
   'failed_executions_ratio',
   'last_failure_at',
+  'median_seconds',
   'executions_count',
   'test_name',
 ] as const;

@@ -1,7 +1,9 @@
 /** Causes in a real browser: the list, a cause, and failures of one cause as one row of a commit; in two locales. */
 import { describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { hasBrowser, violationsOn } from '../support/browser.ts';
+import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
+import { hasBrowser, keepPicture, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
@@ -81,6 +83,61 @@ describe.skipIf(!hasBrowser).each([
       expect(await violationsOn(page)).toEqual([]);
       await page.getByRole('link', { name: 'The cause on the default branch' }).click();
       await page.getByRole('region', { name: 'Newest failure' }).waitFor();
+    });
+  });
+});
+
+describe.skipIf(!hasBrowser)('a cause', () => {
+  const openCause = async (page: Page, open: (path: string) => Promise<void>) => {
+    await open(`${pages.base}/causes`);
+    await page.getByRole('link', { name: 'total became negative' }).click();
+    return page.getByRole('region', { name: 'Quarantine' });
+  };
+  const listed = async () =>
+    (await insights.app.get<QuarantineListAnswer>(`${insights.fixture.base}/quarantines?narrowed=include`))
+      .quarantined_tests;
+
+  test('is quarantined in a dialog, which says what was refused, and released', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      const section = await openCause(page, open);
+      await section.getByText('Its failures count.').waitFor();
+      await section.getByRole('button', { name: 'Quarantine …' }).press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Quarantine this cause' });
+      await dialog.getByText('stop counting in 1 test,').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await keepPicture(page, 'cause-quarantine');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await listed()).toEqual([]);
+
+      await section.getByRole('button', { name: 'Quarantine …' }).press('Enter');
+      await dialog.getByLabel('Why').fill('the totals are repaired in #12');
+      await dialog.getByLabel('Branch or pattern').fill('x'.repeat(5_000));
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.getByRole('alert').getByText('branch').waitFor();
+      await dialog.getByLabel('Branch or pattern').fill('release/*');
+      await dialog.getByLabel('Until').selectOption('It is released');
+      await dialog.getByRole('button', { name: 'Quarantine' }).press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await section.getByText('the totals are repaired in #12').waitFor();
+      await section.getByText('on release/*').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      expect(await listed()).toMatchObject([
+        { test_name: 'lone', reason: 'the totals are repaired in #12', branch: 'release/*', expires_at: null },
+      ]);
+      expect((await listed())[0]?.cause_id).not.toBeNull();
+
+      await section.getByRole('button', { name: 'Release' }).press('Enter');
+      await section.getByText('Its failures count.').waitFor();
+      expect(await listed()).toEqual([]);
+    });
+  });
+
+  test('offers no quarantine to those who may only look', async () => {
+    await pages.on({ key: await pages.service.makeKey({ scope: 'view' }) }, async ({ page, open }) => {
+      await openCause(page, open);
+      await page.getByRole('region', { name: 'Beginning' }).waitFor();
+      expect(await page.getByRole('button', { name: /Quarantine|Owner and ticket/ }).count()).toBe(0);
     });
   });
 });

@@ -71,6 +71,27 @@ describe.skipIf(!hasBrowser)('the executions of a test', () => {
     });
   });
 
+  test('are those of one pull request, whose number one types', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open(address());
+      const rows = page.getByRole('main').getByRole('listitem');
+      const field = page.getByRole('searchbox', { name: 'Pull request' });
+      await field.fill('#7');
+      await page.waitForURL(/pull=7/);
+      await rows.nth(1).waitFor({ state: 'detached' });
+      expect(await rows.count()).toBe(1);
+      await rows.getByRole('link', { name: '#7', exact: true }).waitFor();
+      await field.fill('8');
+      await page.getByText('No execution matches').waitFor();
+      await field.fill('seven');
+      await page.getByRole('alert').getByText('pull_request').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await field.fill('');
+      await rows.nth(3).waitFor();
+      expect(page.url()).not.toContain('pull');
+    });
+  });
+
   test('fit 320 px, with two failures below each other', async () => {
     await pages.on({ ...READERS[1], viewport: { ...PHONE, width: 320 } }, async ({ page, open }) => {
       await open(`${address()}?result=failed`);

@@ -104,6 +104,31 @@ describe.skipIf(!hasBrowser)('operators', () => {
       default_branch: 'trunk',
     });
   });
+
+  test('say where a repository is hosted, and its links follow', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open(`/${name}/settings`);
+      const form = page.getByRole('form', { name: `Settings of ${name}` });
+      await form.getByText('No one has said it yet').waitFor();
+      await form.getByLabel('Repository host').selectOption('Gitea or Forgejo');
+      await form.getByLabel('Address of the repository there').fill('https://git.example.com/shop');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByRole('status').getByText('Saved.').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      const { owner, name: repository } = insights.fixture.repository;
+      const host = () => pages.service.get(`/v1/ci/${owner}/repositories/${repository}/host`);
+      expect(await host()).toMatchObject({ kind: 'gitea', url: 'https://git.example.com/shop', source: 'setting' });
+      await form.getByLabel('Address of the repository there').fill('https://ann:secret@git.example.com/shop');
+      await page.keyboard.press('Enter');
+      await form.getByRole('alert').getByText('without password').waitFor();
+      await page.reload();
+      expect(await form.getByLabel('Repository host').inputValue()).toBe('gitea');
+      await form.getByLabel('Repository host').selectOption('as webhooks, identity tokens or uploads say');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText('No one has said it yet').waitFor();
+      expect(await host()).toMatchObject({ kind: null, source: null });
+    });
+  });
 });
 
 describe.skipIf(!hasBrowser)('the rules of owners', () => {

@@ -5,6 +5,7 @@ import type { CausePage } from '../../src/insights/cause.ts';
 import { causesChanged, quarantinesChanged } from '../api/changes.ts';
 import { quarantineCause, type RepositoryPath, releaseCause, sessionQuery } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { DialogActions } from '../ui/dialog-actions.tsx';
 import { Field } from '../ui/field.tsx';
 import { formatCounted } from '../ui/format.ts';
 import { Time } from '../ui/time.tsx';
@@ -130,14 +131,7 @@ function Form({ path, cause, onClose }: CauseProps & { onClose: () => void }) {
           {sending.error.message}
         </p>
       )}
-      <div className="flex justify-end gap-2">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button button-primary" disabled={sending.isPending}>
-          {sending.isPending ? 'Quarantining …' : 'Quarantine'}
-        </button>
-      </div>
+      <DialogActions does="Quarantine" doing="Quarantining …" isPending={sending.isPending} onClose={onClose} />
     </form>
   );
 }

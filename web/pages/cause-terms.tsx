@@ -5,6 +5,7 @@ import type { CausePage } from '../../src/insights/cause.ts';
 import { causesChanged } from '../api/changes.ts';
 import { changeCause, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { DialogActions } from '../ui/dialog-actions.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { Field } from '../ui/field.tsx';
 
@@ -74,14 +75,7 @@ function Form({ path, cause, onClose }: { path: RepositoryPath; cause: CausePage
           {sending.error.message}
         </p>
       )}
-      <div className="flex justify-end gap-2">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button button-primary" disabled={sending.isPending}>
-          {sending.isPending ? 'Saving …' : 'Save'}
-        </button>
-      </div>
+      <DialogActions does="Save" doing="Saving …" isPending={sending.isPending} onClose={onClose} />
     </form>
   );
 }

@@ -12,6 +12,7 @@ import {
   type TestPath,
 } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { DialogActions } from '../ui/dialog-actions.tsx';
 import { Excused } from '../ui/excused.tsx';
 import { Loading } from '../ui/states.tsx';
 import { draftFor, type Failure, type FailureGroup, type Proposal } from './quarantine-draft.ts';
@@ -154,14 +155,7 @@ function Form({ path, testName, failure, places, groups, proposed, owner, onClos
           {missing ?? wordsOf(sending.error)}
         </p>
       )}
-      <div className="sticky bottom-0 -mx-5 -mb-5 flex justify-end gap-2 border-t border-line bg-card px-5 py-3">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button button-primary" disabled={sending.isPending}>
-          {sending.isPending ? 'Quarantining …' : 'Quarantine'}
-        </button>
-      </div>
+      <DialogActions does="Quarantine" doing="Quarantining …" isPending={sending.isPending} onClose={onClose} />
     </form>
   );
 }

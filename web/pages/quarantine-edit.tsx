@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { QuarantineChanges, RepositoryPath } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { DialogActions } from '../ui/dialog-actions.tsx';
 import { formatCounted, formatLocal } from '../ui/format.ts';
 import { readAxes, writeAxes } from './quarantine-axes.ts';
 import { useQuarantineDeeds } from './quarantine-deeds.ts';
@@ -77,22 +78,7 @@ export function EditQuarantines({ path, quarantines, onClose }: EditQuarantinesP
       >
         {isOne && <p className="break-words text-soft">{one?.test_name}</p>}
         <div className="grid gap-4 sm:grid-cols-2">
-          {FIELDS.map((field) => {
-            const common = commonText(quarantines, field);
-            return (
-              <label key={field.name} className="flex flex-col gap-1.5 font-medium last:sm:col-span-2">
-                {field.label}
-                <input
-                  name={field.name}
-                  type={field.name === 'ticket_url' ? 'url' : 'text'}
-                  className="field font-normal"
-                  defaultValue={common ?? ''}
-                  placeholder={common === undefined ? 'They differ: stays as it is' : field.none}
-                />
-              </label>
-            );
-          })}
-          <label className="flex flex-col gap-1.5 font-medium sm:order-first">
+          <label className="flex flex-col gap-1.5 font-medium">
             Until
             <select
               name="days"
@@ -111,25 +97,39 @@ export function EditQuarantines({ path, quarantines, onClose }: EditQuarantinesP
             </select>
           </label>
           {hasDay && (
-            <label className="flex flex-col gap-1.5 font-medium sm:order-first">
+            <label className="flex flex-col gap-1.5 font-medium">
               Last day
               <input name="day" type="date" required className="field font-normal" />
             </label>
           )}
+          {FIELDS.map((field) => {
+            const common = commonText(quarantines, field);
+            return (
+              <label key={field.name} className="flex flex-col gap-1.5 font-medium">
+                {field.label}
+                <input
+                  name={field.name}
+                  type={field.name === 'ticket_url' ? 'url' : 'text'}
+                  className="field font-normal"
+                  defaultValue={common ?? ''}
+                  placeholder={common === undefined ? 'They differ: stays as it is' : field.none}
+                />
+              </label>
+            );
+          })}
         </div>
         {problem !== undefined && (
           <p role="alert" className="break-words text-broken">
             {problem}
           </p>
         )}
-        <div className="flex justify-end gap-2">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button button-primary" disabled={isPending || touched.size === 0}>
-            {isPending ? 'Saving …' : 'Save'}
-          </button>
-        </div>
+        <DialogActions
+          does="Save"
+          doing="Saving …"
+          isPending={isPending}
+          isEmpty={touched.size === 0}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

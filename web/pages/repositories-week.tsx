@@ -25,11 +25,7 @@ const COLUMNS: readonly Column<Changed>[] = [
     head: 'Repository',
     isText: true,
     value: ({ owner, repository }) => `${owner}/${repository}`,
-    cell: (one) => (
-      <Link to="/$owner/$repository" params={pathOf(one)} className="font-medium text-ink">
-        {one.owner}/{one.repository}
-      </Link>
-    ),
+    cell: (one) => <Name of={one} />,
   },
   {
     id: 'turned_broken',
@@ -46,6 +42,7 @@ const COLUMNS: readonly Column<Changed>[] = [
   {
     id: 'recovered',
     head: 'Recovered or fixed',
+    width: 'max-md:hidden',
     value: (one) => turned(one, 'recovered', 'fixed'),
     cell: (one) => <Count value={turned(one, 'recovered', 'fixed')} colour="text-healthy" />,
   },
@@ -60,10 +57,17 @@ const COLUMNS: readonly Column<Changed>[] = [
     id: 'cause',
     head: 'Worst cause',
     isText: true,
+    width: 'max-md:hidden',
     value: (one) => one.worst_cause?.cause_id ?? null,
     cell: (one) => <WorstCause of={one} />,
   },
-  { id: 'uploads', head: 'Uploads', value: (one) => one.ingest.refused_uploads, cell: (one) => <Uploads of={one} /> },
+  {
+    id: 'uploads',
+    head: 'Uploads',
+    width: 'max-md:hidden',
+    value: (one) => one.ingest.refused_uploads,
+    cell: (one) => <Uploads of={one} />,
+  },
 ];
 
 export function RepositoriesWeek({ found }: { found: RepositoryChangeList }) {
@@ -93,6 +97,23 @@ export function RepositoriesWeek({ found }: { found: RepositoryChangeList }) {
     </Section>
   );
 }
+
+/** On a phone, with what else is to be looked at. */
+const Name = ({ of: one }: { of: Changed }) => (
+  <>
+    <Link to="/$owner/$repository" params={pathOf(one)} className="font-medium wrap-anywhere text-ink">
+      {one.owner}/{one.repository}
+    </Link>
+    <span className="flex flex-col items-start gap-y-0.5 text-xs md:hidden">
+      {one.worst_cause !== null && <WorstCause of={one} />}
+      {(one.ingest.refused_uploads > 0 || one.ingest.has_problems) && (
+        <span>
+          Uploads: <Uploads of={one} />
+        </span>
+      )}
+    </span>
+  </>
+);
 
 const Count = ({ value, colour }: { value: number; colour: string }) => (
   <span className={value === 0 ? 'text-soft' : `font-medium ${colour}`}>{formatCount(value)}</span>

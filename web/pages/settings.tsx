@@ -14,6 +14,7 @@ import { Field } from '../ui/field.tsx';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
+import { HostFields, hostPageIn, isSameHost } from './settings-host.tsx';
 import { OwnerRules } from './settings-owners.tsx';
 import { useSaving } from './settings-saving.ts';
 
@@ -172,6 +173,7 @@ function Form({ path, data, mayChange }: FormProps) {
             defaultValue={data.waiting_hour_price ?? ''}
           />
         </Field>
+        <HostFields path={path} page={data.host_page} />
       </fieldset>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
         <button type="submit" className="button button-primary" disabled={saving.isPending || !mayChange}>
@@ -201,6 +203,7 @@ function Form({ path, data, mayChange }: FormProps) {
 
 /** The settings that were changed in the form. An emptied default branch stays as it is: there is no way to forget it. */
 function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsChange {
+  const host = hostPageIn(form);
   const textOf = (name: string): string => String(form.get(name) ?? '').trim();
   const numberOf = (name: string): number | null => (textOf(name) === '' ? null : Number(textOf(name)));
   const mode = textOf('auto_quarantine');
@@ -213,6 +216,7 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     rerun_percent: numberOf('rerun_percent'),
     ci_minute_price: numberOf('ci_minute_price'),
     waiting_hour_price: numberOf('waiting_hour_price'),
+    host_page: isSameHost(host, before.host_page) ? before.host_page : host,
   };
   const changed = Object.entries(after).filter(
     ([name, value]) => value !== undefined && value !== before[name as keyof SettingsChange],

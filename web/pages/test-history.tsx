@@ -46,14 +46,13 @@ export function History() {
   });
   const executions = found.data?.pages.flatMap(({ body }) => body.executions) ?? [];
   const isFiltered = ['result', 'branch', 'pull', 'leg'].some((name) => name in search);
-  const onBranch = useCallback(
-    (text: string) =>
-      void navigate({
-        search: ({ branch: _, ...others }) => (text === '' ? others : { ...others, branch: text }),
-        replace: true,
-      }),
+  const onText = useCallback(
+    (name: 'branch' | 'pull', text: string) =>
+      void navigate({ search: (before) => ({ ...before, [name]: text === '' ? undefined : text }), replace: true }),
     [navigate],
   );
+  const onBranch = useCallback((text: string) => onText('branch', text), [onText]);
+  const onPull = useCallback((text: string) => onText('pull', text.replace(/^\s*#?/, '').trim()), [onText]);
   return (
     <div className="flex flex-col gap-4">
       <header>
@@ -82,6 +81,13 @@ export function History() {
           value={search.branch ?? ''}
           onSearch={onBranch}
         />
+        <SearchField
+          label="Pull request"
+          placeholder="Pull request, its number"
+          value={search.pull ?? ''}
+          onSearch={onPull}
+          hasKey={false}
+        />
         <Choice
           label="Result"
           value={search.result}
@@ -100,17 +106,6 @@ export function History() {
           options={DAYS}
           onChoose={(days) => void navigate({ search: (before) => ({ ...before, days }), replace: true })}
         />
-        {search.pull !== undefined && (
-          <Link
-            from="/$owner/$repository/tests/$testId/history"
-            to="."
-            search={({ pull: _, ...others }) => others}
-            className="button rounded-full"
-          >
-            #{search.pull} <span aria-hidden="true">✕</span>
-            <span className="sr-only">: show those of every pull request</span>
-          </Link>
-        )}
       </div>
       <div className="card overflow-hidden">
         <PagedList

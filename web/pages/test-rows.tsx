@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
 import { DaySparkline } from '../ui/day-sparkline.tsx';
-import { formatCount, formatCounted, formatShare } from '../ui/format.ts';
+import { formatCount, formatCounted, formatSeconds, formatShare } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Hint } from '../ui/hint.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -145,6 +145,17 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     isExtra: true,
     value: ({ metrics }) => metrics.executions,
     cell: ({ metrics }) => formatCount(metrics.executions),
+  },
+  {
+    id: 'median_seconds',
+    head: 'Median',
+    hint: 'Of the durations of executions that passed',
+    width: 'w-24 max-lg:hidden',
+    sorts: ['desc'],
+    value: ({ metrics }) => metrics.median_seconds,
+    cell: ({ metrics: { median_seconds: median } }) => (
+      <span className="text-soft">{median === null ? '–' : formatSeconds(median)}</span>
+    ),
   },
   {
     id: 'last_failure_at',

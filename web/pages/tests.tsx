@@ -19,6 +19,7 @@ const SORTS = [
   ['failed_executions_ratio', 'Highest share of failures'],
   ['last_failure_at', 'Newest failure'],
   ['executions_count', 'Most executions'],
+  ['median_seconds', 'Slowest'],
   ['test_name', 'By name'],
 ] as const;
 const HEALTHS = [

@@ -43,7 +43,15 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
           {text}
         </Text>
         {undo && (
-          <button type="button" className="button h-7" disabled={undoing.isPending} onClick={() => undoing.mutate()}>
+          <button
+            type="button"
+            className="button h-7"
+            // Disabled it would lose the focus, which the region gives back once the toast has gone.
+            aria-disabled={undoing.isPending}
+            onClick={() => {
+              if (!undoing.isPending) undoing.mutate();
+            }}
+          >
             {undoing.isPending ? 'Undoing …' : 'Undo'}
           </button>
         )}
@@ -52,7 +60,7 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
         </button>
       </div>
       {problems.length > 0 && (
-        <ul className="text-broken">
+        <ul className="mt-2 flex flex-col gap-1.5 text-broken">
           {problems.map((problem) => (
             <li key={problem} className="break-words">
               {problem}
@@ -60,7 +68,7 @@ function Told({ notice: { text, problems = [], undo }, onDone }: { notice: Notic
           ))}
         </ul>
       )}
-      {undoing.error && <p className="break-words text-broken">{undoing.error.message}</p>}
+      {undoing.error && <p className="mt-2 break-words whitespace-pre-line text-broken">{undoing.error.message}</p>}
     </>
   );
 }
