@@ -115,6 +115,7 @@ const detailsSchema = z.object({
   success_ratio: z.number(),
   last_failure_at: z.string().nullable(),
   last_success_at: z.string().nullable(),
+  reproduce: z.string().nullish(),
 });
 
 export type TestDetails = z.infer<typeof detailsSchema>;

@@ -6,6 +6,7 @@ import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { UINT32_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { reproduceCommand } from '../domain/reproduce-command.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { TROUBLE_SIGNS } from '../domain/trouble-elsewhere.ts';
 import { type FailsWith, failsWithSchema } from '../explain/fails-with-schema.ts';
@@ -115,6 +116,7 @@ const failureSchema = z
         'What the failure has in common with others of the default branch; null if nothing there failed like it',
     }),
     attachments: common.attachmentsOut,
+    reproduce: common.reproduceOut,
     evidence: evidenceSchema,
     claim: claimSchema.meta({
       description:
@@ -300,6 +302,7 @@ function toJson(
     cause_id: causeId ?? null,
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
+    reproduce: failure.facts && reproduceCommand({ name: failure.testName, ...failure.facts }),
     claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null, changedFile: null })),
     evidence: {
       health_status: failure.episode?.health ?? null,

@@ -105,6 +105,13 @@ export const ownersOut = () =>
       example: ['@acme/cart'],
     });
 
+/** The command that runs a test alone. */
+export const reproduceOut = z.string().nullable().meta({
+  description:
+    'The command that runs this test alone, for a POSIX shell, as its runner spells it (docs/reproduce.md); null if the default branch has not run it, or its report does not tell enough',
+  example: "npx vitest run src/cart.test.ts '--testNamePattern=sums$'",
+});
+
 /** How sure a health is. */
 export const confidenceFields = {
   health_confidence: z.enum(LEVELS).meta({

@@ -6,6 +6,7 @@ import { axesOf } from '../domain/axes.ts';
 import { confidenceOfTest } from '../domain/health-confidence.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { recentCounts } from '../domain/ratio-window.ts';
+import { reproduceCommand } from '../domain/reproduce-command.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { legKey } from '../domain/test-identity.ts';
 import { countedIdentities, healthOfTest, newestOf, SKIPPED_DAYS, skippedSince } from '../domain/test-state.ts';
@@ -70,6 +71,7 @@ const response = z.object({
   test_programming_language: nullableText('javascript'),
   test_filepath: nullableText('src/cart.test.ts'),
   test_function_name: nullableText('sums'),
+  reproduce: common.reproduceOut,
   owners: common.ownersOut(),
   legs: z
     .array(legOut)
@@ -127,6 +129,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           test_programming_language: newest?.language || null,
           test_filepath: newest?.filepath || null,
           test_function_name: newest?.function || null,
+          reproduce: newest && reproduceCommand({ name: test.name, ...newest }),
           owners: test.owners,
           legs: legsOf(test, now).slice(0, LEGS_MAX),
         },

@@ -8,7 +8,7 @@ import { type Episode, episodeAt, worstEpisode } from '../domain/health-at.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
-import { countedIdentities, newestOf } from '../domain/test-state.ts';
+import { countedIdentities, type NewestFacts, newestOf } from '../domain/test-state.ts';
 import { type Elsewhere, type Trouble, troublesOf } from '../domain/trouble-elsewhere.ts';
 import type { FailureGroupRecord } from '../postgres/failure-groups.ts';
 import type { StoredStep } from '../postgres/health-steps.ts';
@@ -44,6 +44,8 @@ export interface LegFailure {
   /** The group of `shown` on the default branch. */
   known: FailureGroupRecord | undefined;
   quarantine: Quarantine | undefined;
+  /** What its newest execution on the default branch says of it, in the same leg if it ran there; null if it never ran. */
+  facts: NewestFacts | null;
   /** For the claim that the change caused it. */
   claim: ClaimEvidence;
   /** The file of the test, as its runner named it last on the default branch; null if it is not known. */
@@ -184,7 +186,13 @@ function judged(
     failingPullRequests,
     known: shown?.known,
     quarantine,
+    facts: test ? factsOf(test, { pipelineName, jobName, axes }) : null,
   };
+}
+
+function factsOf({ legs, identities }: KnownTest, leg: Leg): NewestFacts | null {
+  const own = legs.find((one) => legKey(one) === legKey(leg))?.summary.newest;
+  return own ?? newestOf(identities.map(({ summary }) => summary));
 }
 
 /**

@@ -49,6 +49,22 @@ const insights = setUpInsights((fixture) =>
 );
 const pages = setUpPages(insights);
 
+/** A failure whose report names its runner. */
+const reported = setUpInsights((fixture) =>
+  fixture.ingest(
+    ...[9, 8, 7].map((hoursAgo) =>
+      fixture.run([{ ...passing("checks.test_cart.test_total[it's 3]", hoursAgo), function: "test_total[it's 3]" }], {
+        framework: 'pytest',
+      }),
+    ),
+    fixture.run([{ ...failing("checks.test_cart.test_total[it's 3]", 6), function: "test_total[it's 3]" }], {
+      ...pull(9),
+      framework: 'pytest',
+    }),
+  ),
+);
+const reportedPages = setUpPages(reported);
+
 describe.skipIf(!hasBrowser)('the failures of a pull request', () => {
   test.each(READERS)('say on how many others they are, for $locale', async (reader) => {
     await pages.on(reader, async ({ page, open }) => {
@@ -59,6 +75,17 @@ describe.skipIf(!hasBrowser)('the failures of a pull request', () => {
         expect(await violationsOn(page)).toEqual([]);
         expect(await shiftsOn(page)).toEqual([]);
       }
+    });
+  });
+
+  test.each(READERS)('have the command that runs the test alone, for $locale', async (reader) => {
+    await reportedPages.on(reader, async ({ page, open }) => {
+      await open(`${reportedPages.base}/commits/pr9`);
+      await page.getByText("pytest 'checks/test_cart.py::test_total[it'\\''s 3]'", { exact: true }).waitFor();
+      await page.getByText('Copy', { exact: true }).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      expect(await shiftsOn(page)).toEqual([]);
+      await keepPicture(page, `reproduce-${reader.locale}`);
     });
   });
 

@@ -8,13 +8,13 @@ const failing = (name: string, message: string, hoursAgo: number): TestExecution
   ...{ name, status: 'failed', at: at(hoursAgo), failures: [{ type: 'Error', message }] },
 });
 const passing = (name: string, hoursAgo: number): TestExecution => ({
-  ...{ name, at: at(hoursAgo), filepath: 'tests/test_cart.py' },
+  ...{ name, at: at(hoursAgo), filepath: 'tests/test_cart.py', function: name.split('.').at(-1) ?? name },
 });
 const pull = { branch: 'feature/rounding', base_ref: 'main', pull_request: 7, commit: 'pr1' };
 const MANY = Array.from({ length: 60 }, (_, i) => `many ${i}`);
 
 async function fill(fixture: InsightsFixture): Promise<void> {
-  const run = fixture.run.bind(fixture);
+  const run: typeof fixture.run = (executions, more) => fixture.run(executions, { framework: 'pytest', ...more });
   const all = ['flaky', 'broken', 'tests.test_cart.test_total', ...MANY];
   await fixture.ingest(
     ...Array.from({ length: 30 }, (_, i) => run(all.map((name) => passing(name, 140 - i)))),
@@ -85,6 +85,20 @@ describe('claims', () => {
         commit_verdict: verdict,
       });
     expect(failures).toHaveLength(3);
+  });
+
+  test('stand beside the command that runs the failed test alone, as the details of the test have it', async () => {
+    const { failures } = await insights.app.get<{ failures: { test_name: string; reproduce: string | null }[] }>(
+      `${insights.fixture.base}/commits/pr1/failures`,
+    );
+    const command = 'pytest tests/test_cart.py::test_total';
+    expect(Object.fromEntries(failures.map(({ test_name, reproduce }) => [test_name, reproduce]))).toEqual({
+      'tests.test_cart.test_total': command,
+      broken: null,
+      flaky: null,
+    });
+    const details = await insights.app.get(insights.fixture.test('tests.test_cart.test_total'));
+    expect(details).toMatchObject({ reproduce: command });
   });
 
   test('count what the base commit shows', async () => {

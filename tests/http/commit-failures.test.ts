@@ -246,6 +246,7 @@ describe('a failure', () => {
         run_passed: 1,
         quarantine_id: null,
       },
+      reproduce: null,
       fails_with: null,
       legs: [
         {

@@ -42,6 +42,7 @@ describe('details', () => {
       test_programming_language: 'javascript',
       test_filepath: null,
       test_function_name: null,
+      reproduce: null,
       owners: [],
       legs: [
         {

@@ -34,7 +34,7 @@ const EXPECTED: Record<string, Expected | null> = {
   'pytest-junit.spark.integration.1.xml': { passed: 33, skipped: 2, framework: 'pytest' },
   'pytest-junit.spark.integration.2.xml': { passed: 33, skipped: 2, framework: 'pytest' },
   'scalatest-TEST-uk.co.gresearch.spark.diff.DiffOptionsSuite.xml': { passed: 5 },
-  'testsuite-in-testsuite.xml': { passed: 5 },
+  'testsuite-in-testsuite.xml': { passed: 5, framework: 'phpunit' },
   'trunk-junit1_fail.xml': { failed: 2 },
   'trunk-junit1_pass.xml': { passed: 2 },
   'trunk-test1.junit.xml': { passed: 17 },

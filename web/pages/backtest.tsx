@@ -274,7 +274,7 @@ const Test = ({ path, test }: { path: RepositoryPath; test: { test_id: string; t
   <Link
     to="/$owner/$repository/tests/$testId"
     params={{ ...path, testId: test.test_id }}
-    className="block font-medium break-words text-ink"
+    className="block min-h-6 font-medium break-words text-ink"
   >
     {test.test_name}
   </Link>

@@ -175,7 +175,7 @@ const testColumn = (path: RepositoryPath): Column<TestCost> => ({
       <Link
         to="/$owner/$repository/tests/$testId"
         params={{ ...path, testId }}
-        className="block font-medium text-ink"
+        className="block min-h-6 font-medium text-ink"
         aria-label={name ?? 'a test that never ran on the default branch'}
       >
         <TestName name={name ?? 'a test that never ran on the default branch'} />
@@ -196,7 +196,7 @@ const ownerColumn = (path: RepositoryPath): Column<OwnerCost> => ({
       to="/$owner/$repository/tests"
       params={path}
       search={owner === null ? { unowned: true } : { ownedBy: owner }}
-      className="block font-medium break-words text-ink"
+      className="block min-h-6 font-medium break-words text-ink"
     >
       {owner ?? 'No owner'}
     </Link>

@@ -108,7 +108,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Duration>[] => [
       <Link
         to="/$owner/$repository/tests/$testId"
         params={{ ...path, testId: one.test_id }}
-        className="block font-medium text-ink"
+        className="block min-h-6 font-medium text-ink"
         aria-label={one.test_name}
       >
         <TestName name={one.test_name} />

@@ -9,6 +9,7 @@ import { ExternalLink } from '../ui/external.tsx';
 import { Compare, File } from '../ui/host.tsx';
 import { legWords } from '../ui/leg-words.ts';
 import { Pull } from '../ui/pull.tsx';
+import { Reproduce } from '../ui/reproduce.tsx';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
@@ -19,12 +20,14 @@ interface FailurePanelProps {
   /** Ids of executions. */
   at: string;
   beside: string | undefined;
+  /** The command that runs the test alone; null: not known. */
+  reproduce: string | null;
   /** Those of the list, newest first. */
   failures: TestHistory['executions'];
   onShow: (at: string | undefined, beside: string | undefined) => void;
 }
 
-export function FailurePanel({ path, at, beside, failures, onShow }: FailurePanelProps) {
+export function FailurePanel({ path, at, beside, reproduce, failures, onShow }: FailurePanelProps) {
   const first = useQuery(executionQuery(path, at));
   const second = useQuery({ ...executionQuery(path, beside ?? at), enabled: beside !== undefined });
   const error = first.error ?? (beside === undefined ? null : second.error);
@@ -46,6 +49,11 @@ export function FailurePanel({ path, at, beside, failures, onShow }: FailurePane
         )}
         <Step label="Close" to={at} onShow={() => onShow(undefined, undefined)} />
       </div>
+      {reproduce !== null && (
+        <div className="border-b border-line px-4 py-2">
+          <Reproduce command={reproduce} />
+        </div>
+      )}
       {error ? (
         <Failed error={error} reset={() => void (first.error ? first.refetch() : second.refetch())} />
       ) : one === undefined || (beside !== undefined && other === undefined) ? (

@@ -93,7 +93,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<OwnerRow>[] => [
         to="/$owner/$repository/tests"
         params={path}
         search={owner === null ? { unowned: true } : { ownedBy: owner }}
-        className={owner === null ? 'text-soft' : 'block font-medium break-words text-ink'}
+        className={owner === null ? 'text-soft' : 'block min-h-6 font-medium break-words text-ink'}
       >
         {owner ?? 'No owner'}
       </Link>

@@ -46,30 +46,40 @@ export function Repositories() {
           <SearchField label="Find a repository" placeholder="Find a repository" value={q} onSearch={onSearch} />
         )}
       </div>
-      {q === '' && first.data && changes.data && changes.data.total > 0 && (
-        <div className="mb-5">
-          <RepositoriesWeek found={changes.data} />
+      {first.isPending || changes.isPending ? (
+        <div className="card">
+          <Loading />
         </div>
+      ) : (
+        <>
+          {q === '' && first.data && changes.data && changes.data.total > 0 && (
+            <div className="mb-5">
+              <RepositoriesWeek found={changes.data} />
+            </div>
+          )}
+          <div className="card overflow-hidden">
+            {found.length === 0 && isWaiting && <Loading />}
+            {error && (
+              <Failed
+                error={error}
+                reset={() =>
+                  void Promise.all([first, whole, changes].filter((one) => one.error).map((one) => one.refetch()))
+                }
+              />
+            )}
+            {found.length > 0 && <Rows repositories={found} isWhole={!isWaiting} />}
+            {first.data && all.length === 0 && (
+              <Empty title="No repository has sent results yet">
+                <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
+                <OpenRepository />
+              </Empty>
+            )}
+            {all.length > 0 && found.length === 0 && !isWaiting && (
+              <Empty title={`No repository has “${q}” in its name`} />
+            )}
+          </div>
+        </>
       )}
-      <div className="card overflow-hidden">
-        {(first.isPending || changes.isPending || (found.length === 0 && isWaiting)) && <Loading />}
-        {error && (
-          <Failed
-            error={error}
-            reset={() =>
-              void Promise.all([first, whole, changes].filter((one) => one.error).map((one) => one.refetch()))
-            }
-          />
-        )}
-        {found.length > 0 && !changes.isPending && <Rows repositories={found} isWhole={!isWaiting} />}
-        {first.data && !changes.isPending && all.length === 0 && (
-          <Empty title="No repository has sent results yet">
-            <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
-            <OpenRepository />
-          </Empty>
-        )}
-        {all.length > 0 && found.length === 0 && !isWaiting && <Empty title={`No repository has “${q}” in its name`} />}
-      </div>
     </>
   );
 }

@@ -90,7 +90,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Run>[] => [
         ) : (
           <Commit path={path} commit={run.commit_sha} />
         )}
-        <span className="block break-words text-soft sm:hidden">
+        <span className="mt-2 block break-words text-soft sm:hidden">
           <Branch path={path} run={run} />
         </span>
       </>

@@ -69,6 +69,7 @@ export function History() {
           path={path}
           at={search.at}
           beside={search.beside}
+          reproduce={test?.reproduce ?? null}
           failures={executions.filter(({ failure }) => failure !== null)}
           onShow={(at, beside) => void navigate({ search: (before) => ({ ...before, at, beside }), replace: true })}
         />

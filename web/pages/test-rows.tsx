@@ -175,7 +175,7 @@ const Name = ({ path, test }: { path: RepositoryPath; test: Found }) => (
     <Link
       to="/$owner/$repository/tests/$testId"
       params={{ ...path, testId: test.test_id }}
-      className="block font-medium text-ink"
+      className="block min-h-6 font-medium text-ink"
       aria-label={test.test_name}
     >
       <TestName name={test.test_name} />

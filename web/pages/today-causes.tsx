@@ -49,7 +49,7 @@ const Row = ({ path, one }: { path: RepositoryPath; one: Costs['causes'][number]
     <Link
       to="/$owner/$repository/causes/$cause"
       params={{ ...path, cause: one.cause_id ?? '' }}
-      className="line-clamp-2 break-words text-ink"
+      className="line-clamp-2 min-h-6 break-words text-ink"
     >
       {one.exception_message || one.exception_type || 'No message'}
     </Link>

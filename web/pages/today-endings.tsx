@@ -34,7 +34,7 @@ export function Endings({ path, quarantines }: EndingsProps) {
               to="/$owner/$repository/quarantines"
               params={path}
               search={{ q: one.test_name }}
-              className="min-w-0 flex-1 break-words text-ink"
+              className="min-h-6 min-w-0 flex-1 break-words text-ink"
             >
               {one.test_name}
             </Link>

@@ -71,7 +71,7 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
             <Link
               to="/$owner/$repository/tests/$testId"
               params={{ ...path, testId: test.test_id }}
-              className="min-w-0 flex-1 basis-48 break-words text-ink"
+              className="min-h-6 min-w-0 flex-1 basis-48 break-words text-ink"
             >
               {test.test_name}
             </Link>

@@ -57,7 +57,7 @@ const Row = ({ path, one }: { path: RepositoryPath; one: Transition }) => (
       <Link
         to="/$owner/$repository/tests/$testId"
         params={{ ...path, testId: one.test_id }}
-        className="min-w-0 flex-1 break-words text-ink"
+        className="min-h-6 min-w-0 flex-1 break-words text-ink"
       >
         {one.test_name}
       </Link>

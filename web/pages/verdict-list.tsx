@@ -10,6 +10,7 @@ import { CopyPrompt } from '../ui/copy-prompt.tsx';
 import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted } from '../ui/format.ts';
 import { legsWords } from '../ui/leg-words.ts';
+import { Reproduce } from '../ui/reproduce.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Unfolding } from '../ui/unfolding.tsx';
 import { ClaimView } from './claim.tsx';
@@ -230,6 +231,7 @@ function Row({ path, commit, failure, onQuarantine }: RowProps) {
         </p>
       )}
       <ClaimView claim={failure.claim} />
+      {failure.reproduce !== null && <Reproduce command={failure.reproduce} />}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <p className="text-xs text-soft">
           {evidenceInWords(failure.evidence, failure.legs[0]?.axes)}

@@ -16,6 +16,15 @@ const FULL_MIN = 5;
 
 export function Sparkline({ bars, label, className }: SparklineProps) {
   const most = Math.max(FULL_MIN, ...bars.map(({ count }) => count));
+  const drawn = bars.map(({ count }, i) => {
+    const height = count === 0 ? BASELINE : Math.max(HEIGHT_MIN, count / most);
+    return { count, shape: `M${i + 0.1} 1V${1 - height}h0.8V1z` };
+  });
+  const shapes = (isNone: boolean): string =>
+    drawn
+      .filter(({ count }) => (count === 0) === isNone)
+      .map(({ shape }) => shape)
+      .join('');
   return (
     <svg
       role="img"
@@ -24,23 +33,14 @@ export function Sparkline({ bars, label, className }: SparklineProps) {
       preserveAspectRatio="none"
       className={className}
     >
-      {bars.map(({ count, title }, i) => {
-        const height = count === 0 ? BASELINE : Math.max(HEIGHT_MIN, count / most);
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
-          <g key={i}>
-            <title>{title}</title>
-            <rect x={i} y={0} width={1} height={1} fill="transparent" />
-            <rect
-              x={i + 0.1}
-              y={1 - height}
-              width={0.8}
-              height={height}
-              className={count === 0 ? 'fill-line' : 'fill-current'}
-            />
-          </g>
-        );
-      })}
+      <path d={shapes(true)} className="fill-line" />
+      <path d={shapes(false)} className="fill-current" />
+      {bars.map(({ title }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
+        <rect key={i} x={i} y={0} width={1} height={1} fill="transparent">
+          <title>{title}</title>
+        </rect>
+      ))}
     </svg>
   );
 }

@@ -70,6 +70,7 @@ export const whyCommand = (): Command =>
             `  ${count(failure_count, 'time')}: ${[exception_type, exception_message].filter(Boolean).join(': ')}`,
         ),
         ...attachments.map((one) => `  ${attachmentTitle(one)} of the last failure: ${one.url}`),
+        ...(details.reproduce ? [`Reproduce: ${details.reproduce}`] : []),
         ...own.map(quarantineInWords),
         ...(own.length > 0 || !fails_with?.scope ? [] : [quarantineProposal(testName, fails_with.scope)]),
         repository.historyUrl(found.test_id),

@@ -28,6 +28,23 @@ export function runnerOf(element: string, name: string | undefined): Runner | nu
   return known ? { framework: known.framework, frameworkVersion: null, language: known.language } : null;
 }
 
+/** The order in which Gradle writes the attributes of a suite: it says nothing else of itself, and no other writer has it. */
+const GRADLE = 'name,tests,skipped,failures,errors,timestamp,hostname,time';
+
+/** A writer that a suite shows by its form, where no name does. */
+export function runnerBySuite(attributes: XmlAttributes): Runner | null {
+  if (writerOf(attributes) === 'surefire') return { framework: 'surefire', frameworkVersion: null, language: null };
+  return Object.keys(attributes).join(',') === GRADLE
+    ? { framework: 'gradle', frameworkVersion: null, language: null }
+    : null;
+}
+
+/** PHPUnit writes the class twice: with backslashes, and with dots. */
+export const runnerByTest = ({ class: className, classname, assertions }: XmlAttributes): Runner | null =>
+  className !== undefined && assertions !== undefined && classname === className.replaceAll('\\', '.')
+    ? { framework: 'phpunit', frameworkVersion: null, language: 'php' }
+    : null;
+
 /** Runners that write only the last attempt of a test, or put the others into it. */
 const LISTINGS: Readonly<Record<string, Listing>> = {
   bun: 'never',

@@ -24,7 +24,7 @@ import {
   withTest,
 } from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
-import { listingOf, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
+import { listingOf, runnerBySuite, runnerByTest, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
 import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
 import { AttachmentMarks, namesFile } from './marks.ts';
 import { isNotStarted, isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
@@ -186,7 +186,10 @@ export class JunitHandler implements XmlHandler {
 
   #openSuite(element: string, attributes: XmlAttributes): void {
     if (this.report.runner.framework === null)
-      this.report.runner = runnerOf(element, attributes.name) ?? this.report.runner;
+      this.report.runner =
+        runnerOf(element, attributes.name) ??
+        (element === 'testsuite' ? runnerBySuite(attributes) : null) ??
+        this.report.runner;
     this.#hasProjects ||= hasProjects(element, attributes) && this.report.runner.framework === null;
     const around = this.#suites.at(-1);
     const timestampMs = this.#timeOf(attributes);
@@ -207,6 +210,7 @@ export class JunitHandler implements XmlHandler {
 
   #openCase(attributes: XmlAttributes): void {
     this.report.count();
+    if (this.report.runner.framework === null) this.report.runner = runnerByTest(attributes) ?? this.report.runner;
     this.#case = {
       attributes,
       properties: null,

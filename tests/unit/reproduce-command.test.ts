@@ -1,0 +1,102 @@
+/** The command that runs a test alone, as each runner spells it. */
+import { describe, expect, test } from 'bun:test';
+import { reproduceCommand } from '../../src/domain/reproduce-command.ts';
+
+const known = (framework: string, name: string, own: string, filepath = '') => ({
+  framework,
+  name,
+  function: own,
+  filepath,
+});
+
+describe('each runner', () => {
+  const spelled: [string, ReturnType<typeof known>, string | null][] = [
+    [
+      'pytest by module',
+      known('pytest', 'tests.test_cart.test_adds', 'test_adds'),
+      'pytest tests/test_cart.py::test_adds',
+    ],
+    [
+      'pytest with a class and a row',
+      known('pytest', "tests.test_cart.TestCart.test_adds[it's a.b]", "test_adds[it's a.b]"),
+      `pytest 'tests/test_cart.py::TestCart::test_adds[it'\\''s a.b]'`,
+    ],
+    [
+      'pytest with a file that is not named like a test',
+      known('pytest', 'checks.cart.Cart.test_adds', 'test_adds', 'checks/cart.py'),
+      'pytest checks/cart.py::Cart::test_adds',
+    ],
+    [
+      'pytest by node id',
+      known('pytest', 'tests/test_cart.py::test_adds', 'test_adds'),
+      'pytest tests/test_cart.py::test_adds',
+    ],
+    ['pytest without a module that shows', known('pytest', 'cart.test_adds', 'test_adds'), null],
+    ['jest', known('jest', 'cart adds.cart adds', 'cart adds'), `npx jest '--testNamePattern=cart adds$'`],
+    [
+      'jest with its file',
+      known('jest', 'src/cart.test.ts.cart > adds (2)', 'cart > adds (2)', 'src/cart.test.ts'),
+      `npx jest --runTestsByPath src/cart.test.ts '--testNamePattern=cart (> )?adds \\(2\\)$'`,
+    ],
+    [
+      'vitest, whose class is the file',
+      known('vitest', 'src/cart.test.ts.cart > adds', 'cart > adds'),
+      `npx vitest run src/cart.test.ts '--testNamePattern=cart (> )?adds$'`,
+    ],
+    [
+      'playwright in its project',
+      known('playwright', '[chromium] › e2e/cart.spec.ts › Cart › adds', 'adds', 'e2e/cart.spec.ts'),
+      `npx playwright test 'e2e/cart\\.spec\\.ts' --project=chromium '--grep=Cart (› )?adds( @|$)'`,
+    ],
+    [
+      'go with a sub-test',
+      known('go test', 'example.com/shop/cart.TestAdds/a_b#01', 'TestAdds'),
+      `go test -count=1 '-run=^TestAdds$/^a_b#01$' example.com/shop/cart`,
+    ],
+    ['a go package that did not build', known('go test', 'example.com/shop/cart', ''), null],
+    [
+      'nextest',
+      known('nextest', 'shop::cart.tests::adds', 'tests::adds'),
+      `cargo nextest run -E 'binary_id(=shop::cart) & test(=tests::adds)'`,
+    ],
+    [
+      'rspec',
+      known('rspec', 'spec.cart_spec.Cart adds', 'Cart adds', './spec/cart_spec.rb'),
+      `bundle exec rspec spec/cart_spec.rb '--example=Cart adds'`,
+    ],
+    [
+      'phpunit',
+      known(
+        'phpunit',
+        'Shop.CartTest.testAdds with data set #0',
+        'testAdds with data set #0',
+        '/srv/tests/CartTest.php',
+      ),
+      `vendor/bin/phpunit '--filter=/^Shop\\\\CartTest::testAdds with data set #0$/'`,
+    ],
+    [
+      'maven',
+      known('surefire', 'shop.CartTest.rounds(int)[1]', 'rounds(int)[1]'),
+      `mvn test '-Dtest=shop.CartTest#rounds'`,
+    ],
+    ['failsafe', known('surefire', 'shop.CartIT.adds', 'adds'), `mvn verify '-Dit.test=shop.CartIT#adds'`],
+    ['gradle', known('gradle', 'shop.CartTest.adds()', 'adds()'), './gradlew test --tests shop.CartTest.adds'],
+    ['a display name in place of a Java method', known('gradle', 'shop.CartTest.adds two', 'adds two'), null],
+    [
+      'dotnet',
+      known('xunit', 'Shop.CartTests.Adds(a: 1)', 'Adds'),
+      'dotnet test --filter FullyQualifiedName=Shop.CartTests.Adds',
+    ],
+    [
+      'rows of NUnit',
+      known('nunit', 'Shop.CartTests.Adds(1)', 'Adds'),
+      `dotnet test --filter 'FullyQualifiedName~Shop.CartTests.Adds\\('`,
+    ],
+    ['a runner that is not known', known('', 'shop.CartTest.adds', 'adds'), null],
+    ['a name of an object', known('constructor', 'a.b', 'b'), null],
+  ];
+  for (const [what, told, command] of spelled)
+    test(what, () => {
+      expect(reproduceCommand(told)).toBe(command);
+    });
+});
