@@ -105,6 +105,21 @@ describe.skipIf(!hasBrowser)('operators', () => {
     });
   });
 
+  test('see what changed in each repository on a phone, without scrolling sideways', async () => {
+    await pages.on({ viewport: { width: 390, height: 844 } }, async ({ page, open }) => {
+      await open('');
+      const table = page.getByRole('region', { name: 'What changed' }).getByRole('table');
+      await table.getByRole('link', { name, exact: true }).waitFor();
+      const [needed = 0, given = 0] = await table.evaluate((element) => [
+        element.scrollWidth,
+        element.parentElement?.clientWidth,
+      ]);
+      expect(given).toBeGreaterThan(0);
+      expect(needed).toBeLessThanOrEqual(given);
+      expect(await violationsOn(page)).toEqual([]);
+    });
+  });
+
   test('say where a repository is hosted, and its links follow', async () => {
     await pages.on({}, async ({ page, open }) => {
       await open(`/${name}/settings`);

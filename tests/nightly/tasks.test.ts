@@ -215,7 +215,7 @@ const TASKS: readonly Task[] = [
       await toShop(person);
       await toTab(person, 'Durations');
       await person.sees(person.page.getByRole('row').nth(1));
-      await person.choose(person.page.getByLabel('Order', { exact: true }), 'growth');
+      await person.click(person.page.getByRole('columnheader', { name: 'Grown' }).getByRole('button'));
       await person.sees(person.page.getByRole('row').filter({ hasText: '#17' }).first());
     },
   },
@@ -244,7 +244,7 @@ const TASKS: readonly Task[] = [
         turned
           .getByRole('listitem')
           .filter({ hasText: '#14' })
-          .getByText(/#\d+ by/)
+          .getByText(/#\d+\s*↗?\s*by /)
           .first(),
       );
     },

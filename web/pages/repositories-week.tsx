@@ -137,7 +137,7 @@ function WorstCause({ of: one }: { of: Changed }) {
       <Link
         to="/$owner/$repository/causes/$cause"
         params={{ ...pathOf(one), cause: cause.cause_id }}
-        className="line-clamp-2 break-words text-ink"
+        className="line-clamp-2 break-words text-ink max-md:min-h-6"
       >
         {cause.exception_message || cause.exception_type || 'without a message'}
       </Link>
@@ -156,7 +156,7 @@ function Uploads({ of: one }: { of: Changed }) {
       to="/$owner/$repository/uploads"
       params={pathOf(one)}
       search={{ problems: true }}
-      className="text-broken underline"
+      className="text-broken underline max-md:inline-block max-md:py-1"
     >
       {refused > 0 ? `${formatCount(refused)} refused` : 'with problems'}
     </Link>

@@ -233,21 +233,22 @@ function Row({ path, commit, failure, onQuarantine }: RowProps) {
       <ClaimView claim={failure.claim} />
       {failure.reproduce !== null && <Reproduce command={failure.reproduce} />}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <p className="text-xs text-soft">
+        <p className="min-w-0 flex-1 basis-60 text-xs text-soft">
           {evidenceInWords(failure.evidence, failure.legs[0]?.axes)}
-          {failure.owners.length > 0 && <span className="break-all"> Owned by {failure.owners.join(', ')}.</span>}
+          {failure.owners.length > 0 && <span className="wrap-anywhere"> Owned by {failure.owners.join(', ')}.</span>}
         </p>
-        <span className="ml-auto" />
-        <CopyPrompt
-          query={promptQuery(path, { commit, testId: failure.test_id })}
-          about={failure.test_name}
-          isSmall={true}
-        />
-        {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (
-          <button type="button" className="button h-6 px-2 text-xs" onClick={onQuarantine}>
-            Quarantine …<span className="sr-only"> {failure.test_name}</span>
-          </button>
-        )}
+        <div className="ml-auto flex flex-wrap items-center justify-end gap-2">
+          <CopyPrompt
+            query={promptQuery(path, { commit, testId: failure.test_id })}
+            about={failure.test_name}
+            isSmall={true}
+          />
+          {onQuarantine && !SAYS_NOTHING.includes(failure.verdict) && (
+            <button type="button" className="button h-6 px-2 text-xs" onClick={onQuarantine}>
+              Quarantine …<span className="sr-only"> {failure.test_name}</span>
+            </button>
+          )}
+        </div>
       </div>
     </li>
   );
