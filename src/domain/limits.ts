@@ -33,8 +33,6 @@ export const QUARANTINES_BYTES_MAX = 4 * 1024 * 1024;
 export const QUARANTINES_COST_MAX = 10_000;
 /** With those that were made automatically, whatever the repository's own limit. */
 export const QUARANTINES_ALL_MAX = 10_000;
-/** For so long after a quarantine was removed, that can be undone. Longer, and its effect would count what it did not excuse. */
-export const QUARANTINE_RESTORE_MINUTES = 60;
 export const PULL_REQUEST_TITLE_LENGTH_MAX = 10_000;
 /** Free text on a repository host: GitHub's limit of a comment. */
 export const COMMENT_LENGTH_MAX = 65_536;

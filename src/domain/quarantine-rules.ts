@@ -10,6 +10,9 @@ import {
   RECOVERY_MS_MIN,
 } from './judgement-constants.ts';
 
+/** For so long after a quarantine was removed, that can be undone. Longer, and its effect would count what it did not excuse. */
+export const QUARANTINE_RESTORE_MINUTES = 60;
+
 /** Which tests of a repository are quarantined automatically. */
 export const AUTO_QUARANTINE_MODES = ['off', 'flaky', 'flaky+broken'] as const;
 export type AutoQuarantineMode = (typeof AUTO_QUARANTINE_MODES)[number];

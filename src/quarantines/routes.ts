@@ -3,7 +3,8 @@ import type { AnyElysia } from 'elysia';
 import { coversAxes } from '../domain/axis-scope.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 
-import { CHECK_BODY_BYTES_MAX, QUARANTINE_RESTORE_MINUTES } from '../domain/limits.ts';
+import { CHECK_BODY_BYTES_MAX } from '../domain/limits.ts';
+import { QUARANTINE_RESTORE_MINUTES } from '../domain/quarantine-rules.ts';
 
 import { branchTest, isNarrowed } from '../domain/quarantine-scope.ts';
 import { doerOf } from '../http/auth.ts';

@@ -1,6 +1,6 @@
 /** Undoing the removal of a quarantine. */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { QUARANTINE_RESTORE_MINUTES } from '../../src/domain/limits.ts';
+import { QUARANTINE_RESTORE_MINUTES } from '../../src/domain/quarantine-rules.ts';
 import { MINUTE_MS } from '../../src/domain/time.ts';
 import { QuarantineStore } from '../../src/postgres/quarantines.ts';
 import { createdSchema } from '../../src/quarantines/schemas.ts';
