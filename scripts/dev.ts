@@ -22,7 +22,7 @@ if (import.meta.main) {
   console.log(`Pages of ${WEB} at ${url.origin}/app, data of ${service}. They reload when a file is saved.`);
 }
 
-/** In a process of its own, so that a fault ends nothing. Returns whether there are new pages. */
+/** In a separate process, so that a fault ends nothing. Returns whether there are new pages. */
 async function bundle(): Promise<boolean> {
   const child = Bun.spawn([process.execPath, resolve(WEB, 'build.ts')], { stdout: 'inherit', stderr: 'inherit' });
   return (await child.exited) === 0;
