@@ -1,5 +1,6 @@
 /** What pages read again once something has changed: the reads that show it, by the beginning of their keys. */
 import type { QueryClient } from '@tanstack/react-query';
+import { keyOf, type ReadName } from './keys.ts';
 
 const SHOW_QUARANTINES = [
   'quarantines',
@@ -8,15 +9,20 @@ const SHOW_QUARANTINES = [
   'search',
   'owners',
   'red runs',
-  'pulls',
-] as const;
+  'pull requests',
+  'pull request',
+] as const satisfies readonly ReadName[];
+const SHOW_CAUSES = ['cause', 'causes'] as const satisfies readonly ReadName[];
+
+const readAgain = (client: QueryClient, names: readonly ReadName[]) =>
+  Promise.all(names.map((name) => client.invalidateQueries({ queryKey: keyOf(name) })));
 
 /** After a cause was given to someone. */
 export async function causesChanged(client: QueryClient): Promise<void> {
-  await Promise.all(['cause', 'causes'].map((name) => client.invalidateQueries({ queryKey: [name] })));
+  await readAgain(client, SHOW_CAUSES);
 }
 
 /** After quarantines were made, changed or released. Returns when what is on the screen is new. */
 export async function quarantinesChanged(client: QueryClient): Promise<void> {
-  await Promise.all(SHOW_QUARANTINES.map((name) => client.invalidateQueries({ queryKey: [name] })));
+  await readAgain(client, SHOW_QUARANTINES);
 }

@@ -2,13 +2,14 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { NewSavedView, SavedViewList } from '../../src/views/routes.ts';
 import { ask, get, pathOf } from './client.ts';
-import { insights, type RepositoryPath } from './queries.ts';
+import { keyOf } from './keys.ts';
+import { insights, type RepositoryPath } from './paths.ts';
 
 export type SavedView = SavedViewList['views'][number];
 
 export const savedViewsQuery = (path: RepositoryPath) =>
   queryOptions({
-    queryKey: ['saved views', path],
+    queryKey: keyOf('saved views', path),
     queryFn: ({ signal }) => get<SavedViewList>(`${insights(path)}/views`, {}, signal),
     staleTime: 60_000,
   });

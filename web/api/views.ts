@@ -3,7 +3,9 @@
 import { patternOf } from '../ui/search-text.ts';
 import { daysUpTo } from '../ui/utc.ts';
 import type { Query } from './client.ts';
-import { logQuery, type RepositoryPath, searchQuery, type TimeWindow } from './queries.ts';
+import { logQuery } from './events.ts';
+import type { RepositoryPath, TimeWindow } from './paths.ts';
+import { searchQuery } from './tests.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

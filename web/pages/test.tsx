@@ -5,6 +5,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { Answer } from '../api/client.ts';
+import { keyOf } from '../api/keys.ts';
 import {
   axesQuery,
   detailsQuery,
@@ -60,7 +61,7 @@ export function Test() {
 
 /** The name of the test, if a list has shown it already. */
 function useListedName({ testId }: TestPath): string | undefined {
-  const lists = useQueryClient().getQueriesData<InfiniteData<Answer<TestSearchAnswer>>>({ queryKey: ['search'] });
+  const lists = useQueryClient().getQueriesData<InfiniteData<Answer<TestSearchAnswer>>>({ queryKey: keyOf('search') });
   const tests = lists.flatMap(([, found]) => found?.pages.flatMap(({ body }) => body.tests) ?? []);
   return tests.find((one) => one.test_id === testId)?.test_name;
 }

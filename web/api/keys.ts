@@ -1,0 +1,53 @@
+/**
+ * The keys of what pages have read. The first part says what was read. What has changed is read again by that part alone
+ * (changes.ts), so all of them are listed here: one that is misspelt is none.
+ */
+export type ReadName =
+  | 'session'
+  | 'repositories'
+  | 'repository stat'
+  | 'turns'
+  | 'unhealthy by day'
+  | 'host'
+  | 'setup'
+  | 'settings'
+  | 'search'
+  | 'owners'
+  | 'durations'
+  | 'test'
+  | 'explanation'
+  | 'axes'
+  | 'segments'
+  | 'stat'
+  | 'failures'
+  | 'failure'
+  | 'executions'
+  | 'history'
+  | 'execution'
+  | 'runs'
+  | 'run'
+  | 'commit'
+  | 'pull requests'
+  | 'pull request'
+  | 'red runs'
+  | 'red runs by day'
+  | 'lanes'
+  | 'cost'
+  | 'causes'
+  | 'cause'
+  | 'prompt'
+  | 'quarantines'
+  | 'quarantine effects'
+  | 'backtest'
+  | 'log'
+  | 'log counts'
+  | 'service state'
+  | 'dead letters'
+  | 'uploads'
+  | 'keys'
+  | 'sessions'
+  | 'audit'
+  | 'saved views';
+
+/** @param of tells the answer apart from others of its kind */
+export const keyOf = <const Of extends readonly unknown[]>(name: ReadName, ...of: Of) => [name, ...of] as const;
