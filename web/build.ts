@@ -21,7 +21,7 @@ const BROTLI_QUALITY = 9;
 const onlyEnglish: BunPlugin = {
   name: 'only English',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /react-aria[\w-]*\/dist\/private\/intl\/.*\/(?!en-US)[a-z]{2}-[A-Z]{2}\.mjs$/ }, () => ({
+    onLoad({ filter: /\/dist\/private\/intl\/(?:[\w-]{1,40}\/)?(?!en-US)[a-z]{2}-[A-Z]{2}\.mjs$/ }, () => ({
       contents: "export { default } from './en-US.mjs';",
       loader: 'js',
     }));

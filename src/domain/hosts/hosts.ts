@@ -65,7 +65,7 @@ export function hostOfIssuer(
   repository: RepositoryName,
 ): HostPage | undefined {
   const found = HOST_KINDS.find((one) => one === kind);
-  const host = found && HOSTS[found].ofIssuer(url.replace(/\/+$/, ''));
+  const host = found && HOSTS[found].ofIssuer(withoutEndSlashes(url));
   return found && host !== undefined ? pageAt(found, `${host}/${path}`, repository) : undefined;
 }
 
@@ -82,12 +82,19 @@ function pageAt(kind: HostKindName, address: string, { owner, name }: Repository
   return isThis ? { kind, url: `${url.origin}/${parts.join('/')}` } : undefined;
 }
 
+/** Slash by slash: a pattern would look at a long row of them again from each. */
+function withoutEndSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end--;
+  return url.slice(0, end);
+}
+
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Templates of links, with the address of the repository in them. */
 export function linksOf({ kind, url }: HostPage): LinkTemplates {
   const { commit, compare, file, line, pull_request } = HOSTS[kind].links;
-  const at = (template: string): string => template.replace('{url}', url.replace(/\/+$/, ''));
+  const at = (template: string): string => template.replace('{url}', withoutEndSlashes(url));
   return {
     commit: at(commit),
     compare: at(compare),
