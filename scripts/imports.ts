@@ -54,6 +54,8 @@ export const ALLOWED = {
   insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
+  /** Saved views. */
+  views: ['domain', 'http', 'postgres'],
   openapi: ['domain', 'http'],
   /** Delivers the client as a file: it bundles it, and imports nothing of it. */
   download: ['http'],
@@ -75,12 +77,13 @@ export const ALLOWED = {
     'operate',
     'quarantines',
     'queue',
+    'views',
     'web',
   ],
   api: ['access', 'app', 'deps', 'features', 'ingest', 'observability', 'operate', 'parts'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'parts', 'workers'],
   /** The web application. It imports types of the service, and nothing of it that runs: see {@link TYPES_ONLY}. */
-  browser: ['access', 'domain', 'explain', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'web'],
+  browser: ['access', 'domain', 'explain', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'views', 'web'],
   cli: [
     'access',
     'client',

@@ -37,6 +37,7 @@ import { largeTestRuns } from './queue/large-test-runs.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
 import { uploadBundles } from './queue/upload-bundles.ts';
+import { mountViews } from './views/routes.ts';
 import { mountWeb } from './web/routes.ts';
 
 /** Where access tokens of the identity provider are looked up; nowhere without one. */
@@ -92,6 +93,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
     (app, http) => mountCauseQuarantine(app, http, { repositories, quarantines }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
+    (app, http) => mountViews(app, http, { db, clock, repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
     (app, http) => mountAudit(app, http, { db, clock }),

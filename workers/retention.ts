@@ -20,6 +20,7 @@ import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { forgetAudit } from '../src/postgres/audit.ts';
 import { noteAllCausesStale } from '../src/postgres/causes.ts';
+import { forgetChangedFiles } from '../src/postgres/changed-files.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
@@ -29,6 +30,7 @@ import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
 import type { QuarantineStore } from '../src/postgres/quarantines.ts';
 import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
+import { forgetViewsOfEndedKeys } from '../src/postgres/saved-views.ts';
 import { repositories } from '../src/postgres/schema.ts';
 import { Loop } from './loop.ts';
 
@@ -66,9 +68,10 @@ export class Retention {
   }
 
   /**
-   * Drops every month that is past its retention with its claims, old receipts, the totals of days that no series shows any
-   * more, and the keys of events that have left. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that
-   * is in doubt: a month that leaves late is no harm, and one that leaves early is lost.
+   * Drops every month that is past its retention with its claims, old receipts, the files of old changes, the totals of days
+   * that no series shows any more, the keys of events that have left, and the saved views of keys that have ended. Returns
+   * the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves late is no harm, and
+   * one that leaves early is lost.
    */
   async run(): Promise<number[]> {
     const { db, clock, clockAgreement, retentionDays, auditRetentionDays } = this.deps;
@@ -84,11 +87,13 @@ export class Retention {
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
+    await onPostgres(() => forgetChangedFiles(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await forgetFormerGroups(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays)));
     // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     await forgetAudit(db, clock.now() - auditRetentionDays * DAY_MS);
+    await forgetViewsOfEndedKeys(db, clock.now());
     return expired;
   }
 

@@ -115,6 +115,15 @@ CREATE TABLE "ci_insights"."cause_terms" (
 	CONSTRAINT "cause_terms_repository_id_cause_id_pk" PRIMARY KEY("repository_id","cause_id")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."changed_files" (
+	"repository_id" uuid NOT NULL,
+	"commit_sha" text NOT NULL,
+	"paths" text[] NOT NULL,
+	"is_confined" boolean NOT NULL,
+	"sent_ms" bigint NOT NULL,
+	CONSTRAINT "changed_files_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."duration_totals" (
 	"repository_id" uuid PRIMARY KEY NOT NULL,
 	"start_day" integer NOT NULL,
@@ -479,6 +488,18 @@ CREATE TABLE "ci_insights"."judged_runs" (
 	CONSTRAINT "judged_runs_repository_id_pipeline_name_job_name_axes_day_run_id_run_attempt_commit_sha_pk" PRIMARY KEY("repository_id","pipeline_name","job_name","axes","day","run_id","run_attempt","commit_sha")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."saved_views" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"holder" uuid NOT NULL,
+	"key_id" uuid,
+	"name" text NOT NULL,
+	"page" text NOT NULL,
+	"query" text NOT NULL,
+	"actor" text NOT NULL,
+	"created_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."splits" (
 	"repository" text NOT NULL,
 	"run_key" uuid NOT NULL,
@@ -651,6 +672,7 @@ CREATE INDEX "cause_nodes_cause" ON "ci_insights"."cause_nodes" USING btree ("re
 CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("repository_id","last_ms");--> statement-breakpoint
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin ("words") WITH (fastupdate=false);--> statement-breakpoint
+CREATE INDEX "changed_files_sent_ms" ON "ci_insights"."changed_files" USING btree ("sent_ms");--> statement-breakpoint
 CREATE INDEX "test_durations_total" ON "ci_insights"."test_durations" USING btree ("repository_id","total_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_median" ON "ci_insights"."test_durations" USING btree ("repository_id","median_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_p95" ON "ci_insights"."test_durations" USING btree ("repository_id","p95_us","test_id","leg_id");--> statement-breakpoint
@@ -689,6 +711,8 @@ CREATE INDEX "clues_commits" ON "ci_insights"."clues" USING btree ("repository_i
 CREATE INDEX "commit_records_first_ms" ON "ci_insights"."commit_records" USING btree ("first_ms");--> statement-breakpoint
 CREATE INDEX "judged_runs_started" ON "ci_insights"."judged_runs" USING btree ("repository_id","started_ms");--> statement-breakpoint
 CREATE INDEX "judged_runs_commits" ON "ci_insights"."judged_runs" USING btree ("repository_id","commit_sha") WHERE "ci_insights"."judged_runs"."commit_sha" <> '';--> statement-breakpoint
+CREATE UNIQUE INDEX "saved_views_name" ON "ci_insights"."saved_views" USING btree ("repository_id","holder",lower("name"));--> statement-breakpoint
+CREATE INDEX "saved_views_key" ON "ci_insights"."saved_views" USING btree ("key_id") WHERE "ci_insights"."saved_views"."key_id" is not null;--> statement-breakpoint
 CREATE INDEX "splits_created" ON "ci_insights"."splits" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "former_groups_pending" ON "ci_insights"."former_groups" USING btree ("repository_id","test_id") WHERE "ci_insights"."former_groups"."is_pending";--> statement-breakpoint
 CREATE INDEX "former_groups_last" ON "ci_insights"."former_groups" USING btree ("last_ms");--> statement-breakpoint

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseSince, parseUrl } from '../client/parse.ts';
 import { type BacktestPolicy, type ChangedConstants, parseConstant } from '../domain/backtest-policy.ts';
 import { type BacktestReport, backtestReportSchema } from '../domain/backtest-report.ts';
+import { inLog } from '../domain/foreign-text.ts';
 import { AUTO_QUARANTINE_MODES, type AutoQuarantineMode } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';

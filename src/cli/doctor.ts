@@ -1,8 +1,8 @@
 /** `ci-insights doctor`: checks everything the service needs, and says how to fix what is wrong. */
 import { Command } from 'commander';
-import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { readConfig } from '../config.ts';
+import { inLog } from '../domain/foreign-text.ts';
 import { UserError } from '../errors.ts';
 import type { Finding } from '../operate/doctor/finding.ts';
 

@@ -1,11 +1,11 @@
 /** `ci-insights explain`: why a test is flaky, broken or recovered. */
 import { Command } from 'commander';
 import { z } from 'zod';
-import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
 import { quarantineProposal } from '../client/quarantine-proposal.ts';
 import { axesWords } from '../domain/axes-in-words.ts';
+import { inLog } from '../domain/foreign-text.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';

@@ -1,6 +1,7 @@
 /** All commands together: those of the service, and those for CI jobs. */
-import { linesInLog } from '../client/foreign-text.ts';
+
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
+import { linesInLog } from '../domain/foreign-text.ts';
 import { standardError } from '../observability/standard-error.ts';
 import { auditCommand } from './audit.ts';
 import { backtestCommand } from './backtest.ts';

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { inLog } from '../client/foreign-text.ts';
 import { count, print, printJson } from '../client/output.ts';
 import { parseUrl } from '../client/parse.ts';
+import { inLog } from '../domain/foreign-text.ts';
 import { type VerifyReportDocument, verifyReportSchema } from '../domain/verify-report.ts';
 import { UserError } from '../errors.ts';
 import { ask, findService, type RunningService, type ServiceFlags } from './running.ts';

@@ -28,3 +28,10 @@ export async function changedSince(commit: string): Promise<string[] | undefined
   const listed = await git('diff', '--name-only', '--no-renames', '-z', commit, 'HEAD');
   return listed?.split('\0').filter((path) => path !== '');
 }
+
+/** The commit that is checked out, and whether the files that git knows are as in it. */
+export async function checkedOut(): Promise<{ commit: string; isChanged: boolean } | undefined> {
+  const commit = (await git('rev-parse', 'HEAD'))?.trim();
+  const changed = await git('status', '--porcelain', '--untracked-files=no');
+  return commit && changed !== undefined ? { commit, isChanged: changed !== '' } : undefined;
+}

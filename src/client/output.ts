@@ -1,8 +1,8 @@
 /** How commands print: tables for people, JSON for machines, always on standard output. */
 import { writeSync } from 'node:fs';
 import { eastAsianWidth } from 'get-east-asian-width';
+import { inLog, jsonInLog, linesInLog } from '../domain/foreign-text.ts';
 import { grouped } from '../domain/grouped-number.ts';
-import { inLog, jsonInLog, linesInLog } from './foreign-text.ts';
 
 const STANDARD_OUTPUT = 1;
 const STANDARD_ERROR = 2;

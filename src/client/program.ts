@@ -13,6 +13,7 @@ const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Prom
   push: async () => (await import('./push.ts')).pushCommand(),
   gate: async (wrapped) => (await import('./gate/command.ts')).gateCommand(wrapped),
   split: async (wrapped) => (await import('./split/command.ts')).splitCommand(wrapped),
+  rerun: async (wrapped) => (await import('./commands/rerun.ts')).rerunCommand(wrapped),
   quarantine: async () => (await import('./commands/quarantine.ts')).quarantineCommand(),
   tests: async () => (await import('./commands/tests.ts')).testsCommand(),
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
@@ -21,7 +22,7 @@ const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Prom
   why: async () => (await import('./commands/why.ts')).whyCommand(),
 };
 
-/** @param wrapped the command of the job, for `gate` and `split` */
+/** @param wrapped the command of the job, for `gate`, `rerun` and `split` */
 export const jobCommands = (wrapped: readonly string[], names = Object.keys(JOB_COMMANDS)): Promise<Command[]> =>
   Promise.all(names.flatMap((name) => JOB_COMMANDS[name]?.(wrapped) ?? []));
 
@@ -32,7 +33,7 @@ function namesMeant([first = '']: readonly string[]): string[] | undefined {
 }
 
 /** Commands that run another one. */
-const WRAPPING: ReadonlySet<string> = new Set(['gate', 'split']);
+const WRAPPING: ReadonlySet<string> = new Set(['gate', 'rerun', 'split']);
 
 /**
  * Splits `gate junit reports -- npm test` at the dashes: what follows is the command of the job, with options

@@ -1,5 +1,5 @@
 /** Sends many reports, and shows how far it is: a bar on a terminal, otherwise a line per report. */
-import { inLog } from './foreign-text.ts';
+import { inLog } from '../domain/foreign-text.ts';
 import { count } from './output.ts';
 import type { UploadResult } from './upload.ts';
 

@@ -1,7 +1,7 @@
 /** The last lines that a push prints. */
 
+import { inLog } from '../domain/foreign-text.ts';
 import { grouped } from '../domain/grouped-number.ts';
-import { inLog } from './foreign-text.ts';
 import { count } from './output.ts';
 import type { UploadResult } from './upload.ts';
 

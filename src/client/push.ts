@@ -4,6 +4,7 @@ import { axesWords } from '../domain/axes-in-words.ts';
 import { UserError } from '../errors.ts';
 import type { ReportFormat } from '../formats/format.ts';
 import { FORMATS } from '../formats/formats.ts';
+import { changedFilesToSend, sendChangedFiles } from './changed-files.ts';
 import { sendCodeowners } from './codeowners.ts';
 import { leftOutSentence, reportFilesOf, sortedFilesOf } from './files.ts';
 import { withRun, withTarget } from './options.ts';
@@ -25,6 +26,10 @@ import {
   type TargetFlags,
 } from './target.ts';
 import { failedUpload, type UploadResult, uploadBytes, uploadFile, uploadOfFile } from './upload.ts';
+
+interface PushFlags extends RunFlags, WaitFlags {
+  changedFiles?: string;
+}
 
 interface WaitFlags {
   timeout: number;
@@ -49,13 +54,17 @@ export function pushCommand(): Command {
           'Name reports, such as `push reports`, or `push junit reports` for one format, or pass --pending.',
         );
     });
-  withWait(withRun(withTarget(command, TOTAL_SECONDS_DEFAULT)));
+  withPush(command);
   for (const format of FORMATS) command.addCommand(formatCommand(format));
   return command;
 }
 
-const withWait = (command: Command): Command =>
-  command
+const withPush = (command: Command): Command =>
+  withRun(withTarget(command, TOTAL_SECONDS_DEFAULT))
+    .option(
+      '--changed-files <file>',
+      'also send the files that the change touches, one a line; - reads the standard input, git compares with the base of the pull request',
+    )
     .option('--wait-timeout <seconds>', 'how long to wait for results to be stored', parseWhole, WAIT_SECONDS_DEFAULT)
     .option('--no-wait', 'do not wait for results to be stored')
     .option('--json', 'print the results as JSON');
@@ -67,12 +76,10 @@ const formatCommand = (format: ReportFormat): Command => {
       `Upload ${format.title} reports. ${format.description} The run is read from the environment of GitHub Actions, GitLab CI, Jenkins, Buildkite, CircleCI, Azure Pipelines, Bitbucket Pipelines or Travis CI.`,
     )
     .argument('<files...>', `files, globs, or folders (every ${format.globs.join(' and ')} in them)`);
-  return withWait(withRun(withTarget(command, TOTAL_SECONDS_DEFAULT))).action(
-    (patterns: string[], flags: RunFlags & WaitFlags) => pushFiles(format, patterns, flags),
-  );
+  return withPush(command).action((patterns: string[], flags: PushFlags) => pushFiles(format, patterns, flags));
 };
 
-async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFlags & WaitFlags): Promise<void> {
+async function pushFiles(format: ReportFormat, patterns: string[], flags: PushFlags): Promise<void> {
   const { files, missing, leftOut } = await reportFilesOf(patterns, format, process.cwd());
   for (const file of leftOut) printError(await leftOutSentence(file, format, process.cwd()));
   if (files.length === 0)
@@ -84,7 +91,7 @@ async function pushFiles(format: ReportFormat, patterns: string[], flags: RunFla
 const NO_FILE = 'there is no such file';
 
 /** Sends each report in its own format, and says what was found. */
-async function pushAny(patterns: string[], flags: RunFlags & WaitFlags): Promise<void> {
+async function pushAny(patterns: string[], flags: PushFlags): Promise<void> {
   const { formats, missing, leftOut, refused } = await sortedFilesOf(patterns, process.cwd());
   for (const [file, why] of leftOut) printError(`${file} is left out: ${why}.`);
   if (formats.size + refused.size === 0)
@@ -104,7 +111,7 @@ const foundSentence = (found: readonly ReportFormat[]): string =>
 async function send(
   formats: ReadonlyMap<string, ReportFormat>,
   problems: ReadonlyMap<string, string>,
-  flags: RunFlags & WaitFlags,
+  flags: PushFlags,
 ): Promise<void> {
   const environment = readClientEnvironment();
   const run = runInfoOf(environment);
@@ -115,7 +122,11 @@ async function send(
   if (Object.keys(target.axes).length > 0) printError(`Leg: ${axesWords(target.axes, ' ')}.`);
   const repository = new Repository(new Service(connection, { totalMs: flags.timeout * 1_000 }), owner, name);
   const job = { query: target.query, provider: run.provider, folder: process.cwd() };
-  const sending = sendCodeowners(connection, { owner, name }, job);
+  const paths = await changedFilesToSend(flags.changedFiles, target);
+  const sending = Promise.all([
+    sendCodeowners(connection, { owner, name }, job),
+    sendChangedFiles(connection, { owner, name }, { ...target, paths }),
+  ]);
   const results = await eachWithProgress([...formats], ([file, format]) => {
     const upload = uploadOfFile(format, target.query, file, reportNameOf(flags, target, file, formats.size));
     return uploadFile(repository, upload, format, waitMsMax(flags));
@@ -124,7 +135,7 @@ async function send(
   finish([...results, ...[...problems].map(([file, why]) => failedUpload(file, why))], flags);
 }
 
-interface PendingFlags extends RunFlags, WaitFlags {
+interface PendingFlags extends PushFlags {
   pending?: true | string;
 }
 

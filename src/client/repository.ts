@@ -154,6 +154,8 @@ const codeownersSchema = z.object({
   problems: z.array(z.object({ line: z.number(), reason: z.string() })).default([]),
 });
 
+const changedFilesSchema = z.object({ is_changed: z.boolean() });
+
 const reasonSchema = z.object({ sign: z.string(), sentence: z.string(), factor: z.number() });
 const claimsSchema = z.object({
   commit: z.string(),
@@ -292,6 +294,13 @@ export class Repository {
     return this.ask('codeowners', codeownersSchema, { method: 'PUT', json: file });
   }
 
+  sendChangedFiles(commit: string, files: Record<string, unknown>) {
+    return this.ask(`commits/${encodeURIComponent(commit)}/changed-files`, changedFilesSchema, {
+      method: 'PUT',
+      json: files,
+    });
+  }
+
   /** Whether a change caused its failures. */
   claims(question: ClaimQuestion): Promise<ClaimAnswer> {
     return this.ask('claims', claimsSchema, { method: 'POST', json: question });
@@ -327,7 +336,12 @@ export class Repository {
 
   /** The page of a test in the web application. */
   historyUrl(testId: string): string {
-    return this.service.address(`/app/${this.owner}/${this.name}/tests/${encodeURIComponent(testId)}`);
+    return this.pageOf(`tests/${encodeURIComponent(testId)}`);
+  }
+
+  /** A page of the repository in the web application. */
+  pageOf(path: string): string {
+    return this.service.address(`/app/${this.owner}/${this.name}/${path}`);
   }
 
   path(path: string): string {

@@ -1,8 +1,10 @@
-/** Variables of a CI job that let their reader speak for it to the service. Tests, and what they depend on, must not. */
+/** Variables of a CI job that let their reader speak for it. Tests, and what they depend on, must not. */
 
 const SECRET: ReadonlySet<string> = new Set([
   'CI_INSIGHTS_TOKEN',
   'CI_INSIGHTS_TOKEN_FILE',
+  // For the comment on the pull request.
+  'CI_INSIGHTS_COMMENT_TOKEN',
   // Identity tokens of the CI provider, and what asks it for one.
   'CI_INSIGHTS_ID_TOKEN',
   'ACTIONS_ID_TOKEN_REQUEST_TOKEN',

@@ -9,6 +9,8 @@ export interface ClientEnvironment {
   identityToken: string | undefined;
   /** For whom the CI is asked for one; undefined: for the address of the service. */
   audience: string | undefined;
+  /** Of the repository host, for the comment on a pull request. */
+  commentToken: string | undefined;
   /** All variables; among them those in which CI providers describe the run. */
   variables: Record<string, string | undefined>;
 }
@@ -25,6 +27,7 @@ export function readClientEnvironment(
     token: environment.CI_INSIGHTS_TOKEN || tokenIn(environment.CI_INSIGHTS_TOKEN_FILE),
     identityToken: environment.CI_INSIGHTS_ID_TOKEN || undefined,
     audience: environment.CI_INSIGHTS_AUDIENCE || undefined,
+    commentToken: environment.CI_INSIGHTS_COMMENT_TOKEN || undefined,
     variables: environment,
   };
 }

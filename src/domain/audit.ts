@@ -21,6 +21,8 @@ export const AUDIT_ACTIONS = [
   'cause.update',
   'cause.quarantine',
   'cause.release',
+  'view.create',
+  'view.remove',
   'backtest.request',
   'verification.request',
   'dead_letter.replay',

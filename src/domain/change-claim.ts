@@ -68,7 +68,7 @@ const TOGETHER_POWER = 1.6;
 const TOGETHER_SUM = 2.29;
 /** Of the tests that a change breaks, how many always fail; the others fail now and then, at any rate. */
 const ALWAYS = 0.9;
-const FAILS = 0.99;
+export const FAILS = 0.99;
 /**
  * How likely a failure of a test that has failed before is in a way that is new. A flaky test shows another one the more rarely
  * the more often it has failed, as tables of the Chinese restaurant process.
@@ -174,7 +174,7 @@ function troubleAround({ changes, failing }: ClaimEvidence['around']): number {
 const breaksSo = (count: number): number => count ** -TOGETHER_POWER / TOGETHER_SUM;
 
 /** How likely a test that fails with this rate fails and passes so often. */
-const runs = (rate: number, failures: number, passes: number): number => rate ** failures * (1 - rate) ** passes;
+export const runs = (rate: number, failures: number, passes: number): number => rate ** failures * (1 - rate) ** passes;
 
 /** The same over all rates: failures! passes! / (failures + passes + 1)!. */
 function anyRate(failures: number, passes: number): number {

@@ -315,6 +315,27 @@ export const REQUEST_LIMITS = {
     422,
     () => `lists more than ${limits.CODEOWNERS_FILES_MAX} files: list only files with tests, or none`,
   ),
+  CHANGED_FILES_BODY_BYTES_MAX: limit(
+    limits.CHANGED_FILES_BODY_BYTES_MAX,
+    'bytes of the body with the files that a change touches',
+    413,
+    (most = limits.CHANGED_FILES_BODY_BYTES_MAX) => `The request body exceeds ${most} bytes: split it.`,
+  ),
+  CHANGED_FILES_BYTES_MAX: limit(
+    limits.CHANGED_FILES_BYTES_MAX,
+    'bytes of their paths',
+    422,
+    () => `takes more than ${limits.CHANGED_FILES_BYTES_MAX} bytes: leave paths out`,
+  ),
+  CHANGED_FILES_MAX: limit(
+    limits.CHANGED_FILES_MAX,
+    'files that a change touches, in a question about claims too',
+    422,
+    () => `lists more than ${limits.CHANGED_FILES_MAX} files: leave paths out`,
+  ),
+  CHANGED_PATH_LENGTH_MAX: limit(limits.CHANGED_PATH_LENGTH_MAX, 'characters of the path of one', 422, () =>
+    tooLong(limits.CHANGED_PATH_LENGTH_MAX),
+  ),
   CHECKED_NAMES_MAX: limit(
     limits.CHECKED_NAMES_MAX,
     'names in a check of quarantines or in a split',
@@ -374,6 +395,24 @@ export const REQUEST_LIMITS = {
     'failure groups of a quarantine',
     422,
     () => `names more than ${limits.QUARANTINE_FAILURES_MAX} failure groups: quarantine the test for every failure`,
+  ),
+  VIEW_NAME_LENGTH_MAX: limit(limits.VIEW_NAME_LENGTH_MAX, 'characters of the name of a view', 422, () =>
+    tooLong(limits.VIEW_NAME_LENGTH_MAX),
+  ),
+  VIEW_QUERY_LENGTH_MAX: limit(limits.VIEW_QUERY_LENGTH_MAX, 'characters of the query of a view', 422, () =>
+    tooLong(limits.VIEW_QUERY_LENGTH_MAX),
+  ),
+  VIEWS_MAX: limit(
+    limits.VIEWS_MAX,
+    'views of a repository that a person or a key has; the same for everyone',
+    422,
+    () => `is one more than the ${limits.VIEWS_MAX} views that you, or everyone, may have: delete some`,
+  ),
+  VIEWS_ALL_MAX: limit(
+    limits.VIEWS_ALL_MAX,
+    'views of a repository, of everyone together',
+    422,
+    () => `is one more than the ${limits.VIEWS_ALL_MAX} views that a repository may have: delete some`,
   ),
   METADATA_BYTES_MAX: limit(
     limits.METADATA_BYTES_MAX,

@@ -16,6 +16,12 @@ export const REASON_LENGTH_MAX = 10_000;
 export const QUARANTINE_OWNER_LENGTH_MAX = 255;
 /** An address that pages link to: where the repair of a test is tracked, the page of a CI job. */
 export const WEB_ADDRESS_BYTES_MAX = 2_048;
+/** The name of a saved view, and what narrows and orders it. */
+export const VIEW_NAME_LENGTH_MAX = 100;
+export const VIEW_QUERY_LENGTH_MAX = 2_048;
+/** Views of a repository that a person or key may have, and as many for everyone; of all of them together. */
+export const VIEWS_MAX = 100;
+export const VIEWS_ALL_MAX = 5_000;
 /** Failure groups that one quarantine may name; an entry of the list that every CI job reads holds all of them. */
 export const QUARANTINE_FAILURES_MAX = 100;
 /**
@@ -143,6 +149,12 @@ export const CODEOWNERS_FILES_BYTES_MAX = 3 * MEBIBYTE;
 export const CODEOWNERS_FILES_MAX = 50_000;
 /** Both as JSON, in which some characters take two bytes. */
 export const CODEOWNERS_BODY_BYTES_MAX = 4 * MEBIBYTE;
+/** The files that a change touches: paths, the characters of one, and the bytes of all. */
+export const CHANGED_FILES_MAX = 3_000;
+export const CHANGED_PATH_LENGTH_MAX = 1_000;
+export const CHANGED_FILES_BYTES_MAX = 256 * 1024;
+/** As JSON, in which some characters take six bytes. */
+export const CHANGED_FILES_BODY_BYTES_MAX = 2 * MEBIBYTE;
 /** JSON values of a body: those of a check, and room. */
 export const JSON_BODY_VALUES_MAX = 20_000;
 /**

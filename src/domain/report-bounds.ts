@@ -103,6 +103,19 @@ export function speaksForDefaultBranch(
   return isOnDefaultBranch(origin, defaultBranch ?? guessDefaultBranch(origin));
 }
 
+/** Whether a run may say something about a commit, such as which files it changed: it is its own, as far as the credential tells. */
+export function speaksForCommit(
+  commit: string,
+  reported: Pick<Run, 'branch' | 'base_ref' | 'pull_request'>,
+  bounds: ReportBounds | undefined,
+): boolean {
+  if (!bounds) return true;
+  const { branch = reported.branch, commit: own } = bounds.run;
+  if (own !== undefined && own !== commit) return false;
+  const origin = originOf({ ...reported, branch });
+  return bounds.branches?.some((pattern) => matchesBranch(pattern, origin.branch)) ?? true;
+}
+
 /**
  * Keeps the units of resending of other branches, pull requests and kinds of credentials apart: what is sent with a bound
  * credential must not take the place of a result that it may not send.

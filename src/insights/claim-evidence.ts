@@ -17,7 +17,10 @@ interface Found {
 
 /** What the verdict on a failure knows already. */
 type Judged = Leg &
-  Pick<ClaimEvidence, 'health' | 'isNewGroup' | 'failures' | 'passes' | 'trouble' | 'otherPullRequests'> & {
+  Pick<
+    ClaimEvidence,
+    'health' | 'isNewGroup' | 'failures' | 'passes' | 'trouble' | 'otherPullRequests' | 'nearness'
+  > & {
     testId: string;
     failedAt: number;
   };
@@ -59,7 +62,6 @@ export class ClaimEvidences {
       around: this.#around,
       base: null,
       laterFailures: run.on_default ? (streak[0]?.commit === commit ? later.size - 1 : 0) : null,
-      nearness: 1,
     };
   }
 

@@ -55,12 +55,11 @@ export const claimSchema = z.object(claimFields).meta({ id: 'Claim' });
 interface ClaimContext {
   defaultBranch: string | null;
   baseCommit: string | null;
-  changedFile: string | null;
 }
 
 /** The claim about a failed test, in the leg that its verdict is about. */
-export function claimAbout(failure: LegFailure, { defaultBranch, baseCommit, changedFile }: ClaimContext): Claim {
-  const { pipelineName, jobName, axes, episode } = failure;
+export function claimAbout(failure: LegFailure, { defaultBranch, baseCommit }: ClaimContext): Claim {
+  const { pipelineName, jobName, axes, episode, changedFile } = failure;
   const place = [pipelineName, axesWords(axesOf(axes))].filter(Boolean).join(', ');
   return claimOf(failure.claim, {
     ...{ defaultBranch, baseCommit, changedFile },

@@ -6,23 +6,21 @@ import { axesOf } from '../domain/axes.ts';
 import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX } from '../domain/limits.ts';
-import { nearnessOf } from '../domain/nearness.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { text } from '../http/text.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { changedPaths } from './changed-files.ts';
 import { claimAbout, claimFields, claimJson } from './claim-json.ts';
 import { askedOf, QUESTION_BYTES_MAX, subjectFields } from './claim-subjects.ts';
 import type { Commits } from './commits.ts';
 import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
-import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
+import { type CommitFailure, NO_FAILURES, readCommitFailures } from './failures-of-commit.ts';
 import { newestCommitOf, unknownPullRequest } from './pull-request.ts';
 
 const CLAIMS_MAX = 100;
 const CLAIMS_DEFAULT = 20;
-const CHANGED_FILES_MAX = 3_000;
-const PATH_LENGTH_MAX = 1_000;
 
 const commitSha = () => text(1, NAME_LENGTH_MAX);
 const question = z
@@ -39,13 +37,11 @@ const question = z
       description: 'The commit that the change is based on, such as the merge base: what failed there is not its doing',
       example: '2222222222222222222222222222222222222222',
     }),
-    changed_files: z
-      .array(text(1, PATH_LENGTH_MAX))
-      .max(CHANGED_FILES_MAX)
+    changed_files: changedPaths()
       .default([])
       .meta({
         description:
-          'Paths of the files that the change touches, from the root of the repository: it is likelier to break the tests near them',
+          'Paths of the files that the change touches, from the root of the repository: it is likelier to break the tests near them. Without any, those that its jobs have sent (`…/commits/{commit_sha}/changed-files`)',
         example: ['src/shop/cart.ts'],
       }),
     pipeline_name: commitSha().optional().meta({ description: 'Only runs of this pipeline', example: 'CI' }),
@@ -89,7 +85,9 @@ const response = z.object({
         description: 'Attempts of CI jobs that are stored for the base commit; 0: it could not be compared',
         example: 0,
       }),
-      changed_files: z.int().meta({ description: 'Files of the change, as the question has them', example: 0 }),
+      changed_files: z
+        .int()
+        .meta({ description: 'Files of the change, as the question or a job has them', example: 0 }),
       other_changes: z.int().meta({
         description:
           'Other changes that ran within the hour, of which the default branch is one; 0 if they were not needed',
@@ -131,9 +129,9 @@ export function mountClaims(app: AnyElysia, http: Http, deps: ClaimDeps): void {
       const only = (name: string | undefined): string[] => (name === undefined ? [] : [name]);
       const filters = {
         ...{ commit, pipelines: only(body.pipeline_name), jobs: only(body.job_name), branches: [], runIds: [] },
-        ...{ runAttempt: undefined, axes: {} },
+        ...{ runAttempt: undefined, axes: {}, changedFiles: body.changed_files },
       };
-      const found = repository ? await readCommitFailures(deps, repository, filters) : { runs: [], failures: [] };
+      const found = repository ? await readCommitFailures(deps, repository, filters) : NO_FAILURES;
       const baseRuns =
         repository && body.base_commit !== undefined
           ? (await deps.commits.find(repository, body.base_commit)).runs
@@ -146,9 +144,8 @@ export function mountClaims(app: AnyElysia, http: Http, deps: ClaimDeps): void {
       const claims = found.failures
         .filter(asked.isAsked)
         .map((failure) => {
-          const near = nearnessOf(failure.testFile, body.changed_files);
-          const claim = { ...failure.claim, base: resultOnBase(failure, baseRuns), nearness: near.factor };
-          return { failure, claim: claimAbout({ ...failure, claim }, { ...context, changedFile: near.file }) };
+          const claim = { ...failure.claim, base: resultOnBase(failure, baseRuns) };
+          return { failure, claim: claimAbout({ ...failure, claim }, context) };
         })
         .sort((one, other) => other.claim.probability - one.claim.probability);
       const answer: z.input<typeof response> = {
@@ -159,7 +156,7 @@ export function mountClaims(app: AnyElysia, http: Http, deps: ClaimDeps): void {
           legs: new Set(found.runs.map(legOf)).size,
           base_commit: context.baseCommit,
           base_runs: baseRuns.length,
-          changed_files: body.changed_files.length,
+          changed_files: found.changedFiles.length,
           other_changes: Math.max(0, ...found.failures.map(({ claim }) => claim.around.changes)),
           other_pull_requests_days: PULL_REQUESTS_DAYS,
         },

@@ -31,7 +31,7 @@ import * as common from './common.ts';
 import { PULL_REQUESTS_DAYS } from './failing-elsewhere.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { summaryOf, verdictCounts } from './failure-summary.ts';
-import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
+import { type CommitFailure, NO_FAILURES, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 import { fewerTestsJson, fewerTestsSchema, type UsualTestsOfJobs } from './usual-tests.ts';
 import { EXPLAINED_MAX, whereTheyFail } from './where-they-fail.ts';
@@ -219,9 +219,7 @@ export function mountCommitFailures(
         axes,
       };
       const repository = await deps.repositories.find(path.owner, path.repository);
-      const found = repository
-        ? await readCommitFailures(deps, repository, filters, signal)
-        : { runs: [], failures: [] };
+      const found = repository ? await readCommitFailures(deps, repository, filters, signal) : NO_FAILURES;
       const listed = found.failures.filter(({ verdict }) => verdicts.length === 0 || verdicts.includes(verdict));
       const asked = {
         path,
@@ -303,7 +301,7 @@ function toJson(
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
     reproduce: failure.facts && reproduceCommand({ name: failure.testName, ...failure.facts }),
-    claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null, changedFile: null })),
+    claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null })),
     evidence: {
       health_status: failure.episode?.health ?? null,
       health_began_at: momentOf(failure.episode?.beganAt),

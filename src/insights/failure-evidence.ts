@@ -1,8 +1,10 @@
 /**
  * Looks up the evidence about failures of a commit: the groups that the default branch has shown, when the
- * health of tests changed there, and open quarantines.
+ * health of tests changed there, open quarantines, and the files that the commit changed.
  * Look-ups at the same time share a statement.
  */
+import type { CommitRun } from '../commits/commit-record.ts';
+import { type ChangedFiles, readChangedFiles } from '../postgres/changed-files.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
 import { readHealthSteps, type StoredStep } from '../postgres/health-steps.ts';
@@ -23,6 +25,7 @@ export class FailureEvidence {
   readonly #groups: RepositoryBatches<GroupName, FailureGroupRecord>;
   readonly #quarantines: RepositoryBatches<string, Quarantine[]>;
   readonly #steps: RepositoryBatches<string, StoredStep[]>;
+  readonly #changedFiles: RepositoryBatches<string, ChangedFiles>;
 
   constructor(db: Database, quarantines: QuarantineStore) {
     this.#groups = new RepositoryBatches(({ id }) => async (take) => {
@@ -36,6 +39,7 @@ export class FailureEvidence {
       Map.groupBy(await quarantines.ofTests(id, testIds), ({ testId }) => testId),
     );
     this.#steps = RepositoryBatches.byKey((id, testIds) => onPostgres(() => readHealthSteps(db, id, testIds)));
+    this.#changedFiles = RepositoryBatches.byKey((id, commits) => onPostgres(() => readChangedFiles(db, id, commits)));
   }
 
   /** Groups, of those asked, that the default branch has shown, by {@link groupKey}. */
@@ -55,5 +59,15 @@ export class FailureEvidence {
   async stepsOf(repository: Repository, testIds: readonly string[]): Promise<Map<string, StoredStep[]>> {
     const found = await Promise.all(testIds.map((testId) => this.#steps.get(repository, testId)));
     return new Map(testIds.flatMap((testId, i) => (found[i] ? [[testId, found[i]]] : [])));
+  }
+
+  /** The files that a commit changed; none if no job has sent them, or none that may speak for all of its runs. */
+  async changedFilesOf(
+    repository: Repository,
+    runs: readonly Pick<CommitRun, 'on_default'>[],
+    commit: string,
+  ): Promise<readonly string[]> {
+    const found = await this.#changedFiles.get(repository, commit);
+    return !found || (found.isConfined && runs.some(({ on_default }) => on_default)) ? [] : found.paths;
   }
 }

@@ -22,6 +22,8 @@ export interface CommitFilters {
   runAttempt: number | undefined;
   /** Only legs with these values. */
   axes: Axes;
+  /** Of the change, from the root of the repository; without any, those that its jobs have sent. */
+  changedFiles?: readonly string[];
 }
 
 /** A test that failed on a commit in one pipeline and CI job: in the leg whose verdict comes first, with the counts of all. */
@@ -33,13 +35,18 @@ export interface CommitFailures {
   /** Attempts of CI jobs that were uploaded for the commit, by UTC day. */
   runs: CommitRun[];
   failures: CommitFailure[];
+  /** That the claims count. */
+  changedFiles: readonly string[];
 }
+
+/** Of a repository that is not known. */
+export const NO_FAILURES: CommitFailures = { runs: [], failures: [], changedFiles: [] };
 
 /** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */
 export async function readCommitFailures(
   deps: InsightsDeps & { commits: Commits; evidence: FailureEvidence },
   repository: Repository,
-  { commit, pipelines, jobs, branches, runIds, runAttempt, axes }: CommitFilters,
+  { commit, pipelines, jobs, branches, runIds, runAttempt, axes, changedFiles: asked = [] }: CommitFilters,
   signal?: AbortSignal,
 ): Promise<CommitFailures> {
   const isAmong = (name: string, only: readonly string[]): boolean => only.length === 0 || only.includes(name);
@@ -54,7 +61,7 @@ export async function readCommitFailures(
       hasAxes(run.axes, axes),
   );
   const testIds = [...new Set(runs.flatMap(({ failed_tests: tests }) => tests))].sort().slice(0, FAILED_TESTS_MAX);
-  if (testIds.length === 0) return { runs, failures: [] };
+  if (testIds.length === 0) return { runs, failures: [], changedFiles: asked };
   const testsOf = async (ids: readonly string[]) => {
     const tests = await Promise.all(ids.map((id) => deps.knownTests.find(repository, id)));
     // Only what has failed there was ever anything but healthy.
@@ -66,13 +73,14 @@ export async function readCommitFailures(
     const steps = await deps.evidence.stepsOf(repository, failedThere);
     return { tests: new Map(ids.map((id, i) => [id, tests[i]])), steps };
   };
-  const [results, troubles, knownTests, quarantines] = await Promise.all([
+  const [results, troubles, knownTests, quarantines, changedFiles] = await Promise.all([
     deps.commits.resultsOf(repository, { commit, runs, testIds }, known, signal),
     RunTroubles.of(deps.db, repository.id, runs.filter(mayBeTroubled).map(placeOf)),
     testsOf(testIds),
     deps.evidence.quarantinesOf(repository, testIds),
+    asked.length > 0 ? asked : deps.evidence.changedFilesOf(repository, known.runs, commit),
   ]);
-  const asked = results.flatMap(({ test_id: testId, failures }) =>
+  const groups = results.flatMap(({ test_id: testId, failures }) =>
     failures.map(({ id }) => ({ testId, failureId: id })),
   );
   const found: Found = {
@@ -80,15 +88,16 @@ export async function readCommitFailures(
     commit,
     runs: new Map(runs.map((run) => [runKey(run), run])),
     results,
-    groups: await deps.evidence.groupsOf(repository, asked),
+    groups: await deps.evidence.groupsOf(repository, groups),
     quarantines,
+    changedFiles,
     troubled: new Set(runs.filter((run) => troubles.of(placeOf(run)).trouble !== 'none').map(runKey)),
   };
   const first = judgeFailures(found, NOTHING_FAILING);
   const unexplained = new Set(
     first.flatMap((one) => (one.verdict === 'new' && !one.run.on_default ? [one.testId] : [])),
   );
-  if (unexplained.size === 0) return { runs, failures: folded(first) };
+  if (unexplained.size === 0) return { runs, failures: folded(first), changedFiles };
   const failing = results.filter(
     (result) =>
       result.is_failed && unexplained.has(result.test_id) && found.runs.get(runKey(result))?.on_default === false,
@@ -111,7 +120,7 @@ export async function readCommitFailures(
     },
     signal,
   );
-  return { runs, failures: folded(judgeFailures(found, elsewhere)) };
+  return { runs, failures: folded(judgeFailures(found, elsewhere)), changedFiles };
 }
 
 /** Failures of one test in the legs of one CI job are one. */

@@ -5,6 +5,7 @@ import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { type Episode, episodeAt, worstEpisode } from '../domain/health-at.ts';
+import { nearnessOf } from '../domain/nearness.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
@@ -48,8 +49,8 @@ export interface LegFailure {
   facts: NewestFacts | null;
   /** For the claim that the change caused it. */
   claim: ClaimEvidence;
-  /** The file of the test, as its runner named it last on the default branch; null if it is not known. */
-  testFile: string | null;
+  /** The changed file that is nearest to the test; null: none is near, or none is known. */
+  changedFile: string | null;
 }
 
 /** Tests as the default branch knows them. */
@@ -70,6 +71,8 @@ export interface Found extends KnownTests {
   quarantines: ReadonlyMap<string, readonly Quarantine[]>;
   /** Runs of the default branch that were judged troubled, by {@link runKey}. */
   troubled: ReadonlySet<string>;
+  /** Of the commit; empty: not known. */
+  changedFiles: readonly string[];
 }
 
 /** A run in which so much failed that it explains all of it. */
@@ -161,14 +164,17 @@ function judged(
   const trouble = troubles.every((one) => one !== undefined) ? (troubles[0] ?? null) : null;
   const passes = listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0);
   const failingPullRequests = pullRequests?.get(testId) ?? null;
+  const testFile = newestOf(test?.legs.map(({ summary }) => summary) ?? [])?.filepath || null;
+  const nearness = nearnessOf(testFile, found.changedFiles);
   const isNew = seen.length === 0 || seen.some(isNewGroup);
   return {
     claim: claims.of(found.commit, run, {
       ...{ testId, pipelineName, jobName, axes, failedAt },
       ...{ health: episode?.health ?? null, isNewGroup: isNew, failures: failed.length, passes },
       ...{ trouble: verdict === 'infrastructure' ? trouble : null, otherPullRequests: failingPullRequests },
+      nearness: nearness.factor,
     }),
-    testFile: newestOf(test?.legs.map(({ summary }) => summary) ?? [])?.filepath || null,
+    changedFile: nearness.file,
     verdict,
     testId,
     testName,

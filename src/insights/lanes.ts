@@ -4,6 +4,16 @@ import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { axesOf } from '../domain/axes.ts';
 import {
+  isUnplaced,
+  type Lane,
+  type LaneTests,
+  laneKey,
+  lanesOf,
+  type PlacedRedRun,
+  type PlacedRuns,
+  testsOfLanes,
+} from '../domain/lane-days.ts';
+import {
   type Blame,
   blameOf,
   CHANCE_MAX,
@@ -14,12 +24,15 @@ import {
   TIMES_MIN,
 } from '../domain/lanes.ts';
 import { formatMoment } from '../domain/moment.ts';
+import type { Turn } from '../fair-queue.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { branchesParameter, enumParameter } from '../http/parameters.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { readTests } from '../postgres/tests.ts';
 import * as common from './common.ts';
+import { DayValues } from './day-values.ts';
+import type { RedRun, RunDays } from './run-days.ts';
 import { LONG_WINDOW_DAYS, longWindow, longWindowParameters } from './window.ts';
 
 /** So many lanes are listed, those with the most runs. */
@@ -28,54 +41,32 @@ const LANES_MAX = 500;
 const EXPLAINED_MAX = 50;
 const TESTS_MAX = 3;
 
-const laneFields = { pipeline_name: z.string(), job_name: z.string(), axes: z.string(), value: z.string() };
-const ofWindow = {
-  repository_id: 'UUID',
-  kind: 'String',
-  start_ms: 'Int64',
-  end_ms: 'Int64',
-  branches: 'Array(String)',
-} as const;
-const laneRow = z.object({
-  ...laneFields,
-  is_unknown: z.union([z.boolean(), z.int()]).transform(Boolean),
-  runs: z.int(),
-  red: z.int(),
-  days: z.array(
-    z.object({
-      runs: z.int(),
-      red: z.int(),
-      comparedRuns: z.int(),
-      comparedRed: z.int(),
-      expected: z.number(),
-      own: z.number(),
-    }),
-  ),
-});
-type LaneRow = z.infer<typeof laneRow>;
-const lanesQuery = defineQuery('insights/lanes', { ...ofWindow, rows: 'UInt32' }, laneRow);
-
-const testsRow = z.object({
-  ...laneFields,
-  failed_tests: z.int(),
-  /** Those with a larger part of the red runs than its peers give it. */
-  tests_beyond: z.int(),
-  /** Red runs beyond what its peers have. */
-  red_beyond: z.number(),
-  tests: z.array(z.object({ testId: z.string(), share: z.number(), beyond: z.number() })),
-});
-const laneTests = defineQuery(
-  'insights/lane_tests',
-  {
-    ...ofWindow,
-    pipelines: 'Array(String)',
-    jobs: 'Array(String)',
-    axes: 'Array(String)',
-    values: 'Array(String)',
-    tests: 'UInt32',
-  },
-  testsRow,
+const lanesQuery = defineQuery(
+  'insights/lanes',
+  { repository_id: 'UUID', kind: 'String', start_ms: 'Int64', end_ms: 'Int64', branches: 'Array(String)' },
+  z.object({
+    run_day: z.int(),
+    pipeline_name: z.string(),
+    job_name: z.string(),
+    axes: z.string(),
+    value: z.string(),
+    starts: z.array(z.int()),
+    red_starts: z.array(z.int()),
+  }),
 );
+type PlacedRow = z.output<(typeof lanesQuery)['row']>;
+/** Kinds of the same value share their days. */
+const VALUE_OF = {
+  pipeline: '',
+  job: '',
+  leg: '',
+  runner: 'runner',
+  region: 'region',
+  hour: 'hour',
+} as const satisfies Record<LaneKind, string>;
+/** Each kind of value of a repository with 300,000 runs takes 3 MB, and its rows. */
+const BYTES_MAX = 32_000_000;
+const ROW_BYTES = 300;
 
 const count = (description: string, example: number) => z.int().meta({ description, example });
 const laneSchema = z
@@ -146,7 +137,14 @@ interface Asked {
   branches: string[];
 }
 
-export function mountLanes(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+type LaneDeps = common.InsightsDeps & { runDays: RunDays };
+type PlacedDays = DayValues<PlacedRow[]>;
+
+export function mountLanes(app: AnyElysia, http: Http, deps: LaneDeps): void {
+  const placedDays: PlacedDays = new DayValues(deps.clickhouse, {
+    bytesMax: BYTES_MAX,
+    bytesOf: (rows) => rows.reduce((sum, row) => sum + ROW_BYTES + 8 * (row.starts.length + row.red_starts.length), 0),
+  });
   mount(app, http, 'GET', '/v1/ci/:owner/repositories/:repository/lanes', {
     operationId: 'listLanes',
     tag: common.TAG,
@@ -166,7 +164,9 @@ export function mountLanes(app: AnyElysia, http: Http, deps: common.InsightsDeps
       const kind = query.by ?? 'runner';
       const repository = await deps.repositories.find(path.owner, path.repository);
       const asked = repository && { repository, kind, start, end, branches: query.branch };
-      const found = asked ? await readLanes(deps, asked, signal) : { lanes: [], unknown: 0, isComplete: true };
+      const found = asked
+        ? await readLanes(deps, placedDays, asked, signal)
+        : { lanes: [], unknown: 0, isComplete: true };
       return {
         body: {
           by: kind,
@@ -186,85 +186,129 @@ export function mountLanes(app: AnyElysia, http: Http, deps: common.InsightsDeps
 type LaneJson = z.input<typeof laneSchema>;
 
 async function readLanes(
-  deps: common.InsightsDeps,
+  deps: LaneDeps,
+  placedDays: PlacedDays,
   asked: Asked,
   signal: AbortSignal | undefined,
 ): Promise<{ lanes: LaneJson[]; unknown: number; isComplete: boolean }> {
-  const { repository, kind, start, end, branches } = asked;
-  const owned = { owner: repository.owner, ...(signal && { signal }) };
-  const values = { repository_id: repository.id, kind, start_ms: start, end_ms: end, branches };
-  // One for those that say nothing, and one to see whether there are more.
-  const rows = await deps.clickhouse.select(lanesQuery, { ...values, rows: LANES_MAX + 2 }, owned);
-  const unknown = rows.find((row) => row.is_unknown)?.runs ?? 0;
-  const known = rows.filter((row) => !row.is_unknown);
+  const { repository, kind } = asked;
+  const turn = { owner: repository.owner, ...(signal && { signal }) };
+  const days = await readPlacedRuns(deps, placedDays, asked, turn);
+  const unknown = days.flat().reduce((sum, placed) => sum + (isUnplaced(kind, placed) ? placed.runs : 0), 0);
+  const known = lanesOf(kind, days).sort((one, other) => other.runs - one.runs || compareLaneKeys(one, other));
   const listed = known.slice(0, LANES_MAX);
-  const compared = compareLanes(listed.map(({ days }) => days));
-  const lanes = listed.map((row, i) => ({ row, compared: compared[i] ?? NOTHING }));
-  const more = lanes.filter((lane) => lane.compared.differs === 'more').slice(0, EXPLAINED_MAX);
+  const compared = compareLanes(listed.map((lane) => lane.days));
+  const lanes = listed.map((lane, i) => ({ lane, compared: compared[i] ?? NOTHING }));
+  const more = lanes.filter((one) => one.compared.differs === 'more').slice(0, EXPLAINED_MAX);
   const explained =
     more.length === 0
-      ? []
-      : await deps.clickhouse.select(
-          laneTests,
-          {
-            ...values,
-            pipelines: more.map(({ row }) => row.pipeline_name),
-            jobs: more.map(({ row }) => row.job_name),
-            axes: more.map(({ row }) => row.axes),
-            values: more.map(({ row }) => row.value),
-            tests: TESTS_MAX,
-          },
-          owned,
+      ? new Map<string, LaneTests>()
+      : testsOfLanes(
+          kind,
+          days,
+          await readRedRuns(deps, asked, turn),
+          more.map(({ lane }) => lane.place),
         );
-  const ids = [...new Set(explained.flatMap(({ tests }) => tests.map(({ testId }) => testId)))];
+  const ids = [
+    ...new Set([...explained.values()].flatMap(({ tests }) => tests.slice(0, TESTS_MAX).map(({ testId }) => testId))),
+  ];
   const records = ids.length === 0 ? [] : await onPostgres(() => readTests(deps.db, repository.id, ids));
   const names = new Map(records.map(({ testId, name }) => [testId, name]));
-  const byLane = new Map(explained.map((row) => [keyOf(row), row]));
   return {
     lanes: lanes
-      .sort((one, other) => rankOf(one) - rankOf(other) || shareOf(other.row) - shareOf(one.row))
-      .map(({ row, compared: result }) => laneJson(kind, row, result, byLane.get(keyOf(row)), names)),
+      .sort((one, other) => rankOf(one) - rankOf(other) || shareOf(other.lane) - shareOf(one.lane))
+      .map(({ lane, compared: result }) => laneJson(kind, lane, result, explained.get(laneKey(lane.place)), names)),
     unknown,
     isComplete: known.length <= LANES_MAX,
   };
 }
 
+/** By day, what began within the window. */
+async function readPlacedRuns(
+  { clickhouse }: LaneDeps,
+  placedDays: PlacedDays,
+  { repository, kind, start, end, branches }: Asked,
+  turn: Turn,
+): Promise<PlacedRuns[][]> {
+  const value = VALUE_OF[kind];
+  const asked = { repository, filters: [value, ...branches], window: { start, end }, turn };
+  const days = await placedDays.of(asked, async (span) => {
+    const values = { repository_id: repository.id, kind: value, start_ms: span.start, end_ms: span.end, branches };
+    return Map.groupBy(await clickhouse.select(lanesQuery, values, turn), ({ run_day: day }) => day);
+  });
+  const within = (starts: readonly number[]): number =>
+    starts.reduce((sum, at) => sum + (at >= start && at < end ? 1 : 0), 0);
+  return days.map((rows) =>
+    rows.flatMap((row) => {
+      const runs = within(row.starts);
+      if (runs === 0) return [];
+      const leg = { pipelineName: row.pipeline_name, jobName: row.job_name, axes: row.axes };
+      return [{ ...leg, value: row.value, runs, red: within(row.red_starts) }];
+    }),
+  );
+}
+
+async function readRedRuns(
+  { runDays }: LaneDeps,
+  { repository, kind, start, end, branches }: Asked,
+  turn: Turn,
+): Promise<PlacedRedRun[]> {
+  const days = await runDays.of(repository, { start, end, branches }, turn);
+  return days.flatMap(({ red }) =>
+    red
+      .filter(({ costly: { startedAt } }) => startedAt >= start && startedAt < end)
+      .map((run) => ({ ...run, value: valueOfRun(kind, run), tests: run.costly.tests })),
+  );
+}
+
+function valueOfRun(kind: LaneKind, { runner, region, costly }: RedRun): string {
+  switch (VALUE_OF[kind]) {
+    case 'runner':
+      return runner;
+    case 'region':
+      return region;
+    case 'hour':
+      return String(new Date(costly.startedAt).getUTCHours());
+    case '':
+      return '';
+  }
+}
+
 const NOTHING: ComparedLane = { differs: null, timesAsOften: null };
-const keyOf = (lane: Pick<LaneRow, 'pipeline_name' | 'job_name' | 'axes' | 'value'>): string =>
-  JSON.stringify([lane.pipeline_name, lane.job_name, lane.axes, lane.value]);
+const compareLaneKeys = (one: Lane, other: Lane): number => (laneKey(one.place) < laneKey(other.place) ? -1 : 1);
 const rankOf = ({ compared }: { compared: ComparedLane }): number => (compared.differs === 'more' ? 0 : 1);
-const shareOf = ({ red, runs }: Pick<LaneRow, 'red' | 'runs'>): number => red / runs;
+const shareOf = ({ red, runs }: Pick<Lane, 'red' | 'runs'>): number => red / runs;
 
 function laneJson(
   kind: LaneKind,
-  row: LaneRow,
+  { place, ...lane }: Lane,
   { differs, timesAsOften }: ComparedLane,
-  explained: z.infer<typeof testsRow> | undefined,
+  explained: LaneTests | undefined,
   names: ReadonlyMap<string, string>,
 ): LaneJson {
   const isOf = (...kinds: readonly LaneKind[]): boolean => kinds.includes(kind);
   const blame: Blame = explained
     ? blameOf({
-        red: explained.red_beyond,
-        tests: explained.tests_beyond,
+        red: explained.redBeyond,
+        tests: explained.testsBeyond,
         most: explained.tests[0]?.beyond ?? 0,
       })
     : null;
   return {
-    pipeline_name: isOf('pipeline', 'job', 'leg') ? row.pipeline_name : null,
-    job_name: isOf('job', 'leg') ? row.job_name : null,
-    axes: isOf('leg') ? axesOf(row.axes) : null,
-    runner: isOf('runner') ? row.value : null,
-    region: isOf('region') ? row.value : null,
-    hour: isOf('hour') ? Number(row.value) : null,
-    runs: row.runs,
-    red_runs: row.red,
-    red_share: shareOf(row),
+    pipeline_name: isOf('pipeline', 'job', 'leg') ? place.pipelineName : null,
+    job_name: isOf('job', 'leg') ? place.jobName : null,
+    axes: isOf('leg') ? axesOf(place.axes) : null,
+    runner: isOf('runner') ? place.value : null,
+    region: isOf('region') ? place.value : null,
+    hour: isOf('hour') ? Number(place.value) : null,
+    runs: lane.runs,
+    red_runs: lane.red,
+    red_share: shareOf(lane),
     times_as_often: timesAsOften,
     differs,
     to_blame: blame,
-    failed_tests: explained?.failed_tests ?? null,
-    tests: (explained?.tests ?? []).map(({ testId, share }) => ({
+    failed_tests: explained?.failedTests ?? null,
+    tests: (explained?.tests ?? []).slice(0, TESTS_MAX).map(({ testId, share }) => ({
       test_id: testId,
       test_name: names.get(testId) ?? null,
       red_runs_share: share,

@@ -8,6 +8,7 @@ import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
 import { mountCauses } from './causes.ts';
 import { RedRunCauses } from './causes-of-red-runs.ts';
+import { mountChangedFiles } from './changed-files.ts';
 import { mountClaims } from './claims.ts';
 import { mountCodeowners } from './codeowners.ts';
 import { mountCommitFailures } from './commit-failures.ts';
@@ -42,6 +43,7 @@ import { mountRepositoryChanges } from './repository-changes.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
 import { mountRepositoryTransitions } from './repository-transitions.ts';
 import { mountRun } from './run.ts';
+import { RunDays } from './run-days.ts';
 import { RunLists } from './run-lists.ts';
 import { mountRuns } from './runs.ts';
 import { mountSearch } from './search.ts';
@@ -67,6 +69,7 @@ const MOUNTED = [
   mountExecutions,
   mountAxes,
   mountCommitFailures,
+  mountChangedFiles,
   mountClaims,
   mountCauses,
   mountCause,
@@ -94,12 +97,14 @@ const MOUNTED = [
 type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };
 
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
+  const runDays = new RunDays(stores);
   const deps = {
     ...stores,
     knownTests: new KnownTests(stores.db, stores.clock),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
-    redRunLedgers: new RedRunLedgers(stores),
+    runDays,
+    redRunLedgers: new RedRunLedgers({ ...stores, runDays }),
     redRunCauses: new RedRunCauses(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),

@@ -5,6 +5,7 @@
 export * from './schema/access.ts';
 export * from './schema/audit.ts';
 export * from './schema/causes.ts';
+export * from './schema/changed-files.ts';
 export { nextValueOf, schema } from './schema/columns.ts';
 export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';
@@ -15,6 +16,7 @@ export * from './schema/quarantines.ts';
 export * from './schema/repositories.ts';
 export * from './schema/requests.ts';
 export * from './schema/runs.ts';
+export * from './schema/saved-views.ts';
 export * from './schema/splits.ts';
 export * from './schema/test-state.ts';
 export * from './schema/totals.ts';

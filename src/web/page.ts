@@ -4,6 +4,9 @@ import type { Manifest } from './files.ts';
 /** By which React Aria knows that its rule for what can be pressed is there: else it adds an element that the policy refuses. */
 const STYLE_ID = 'react-aria-pressable-style';
 
+/** What the page may load and ask: the policy of its answer. */
+export const PAGE_SOURCES = "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'";
+
 /**
  * @param base the path of the service's public address, without a trailing slash
  * @param manifest undefined: the application is not built

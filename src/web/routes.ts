@@ -5,10 +5,10 @@ import type { Http } from '../http/operation.ts';
 import { notFound, nothingHere, problemResponse } from '../http/problems.ts';
 import { DATA_HEADERS, pageHeaders } from '../http/security-headers.ts';
 import { readWebFiles } from './files.ts';
-import { pageOf } from './page.ts';
+import { PAGE_SOURCES, pageOf } from './page.ts';
 
 const HEADERS = {
-  ...pageHeaders("script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"),
+  ...pageHeaders(PAGE_SOURCES),
   'content-type': 'text/html; charset=utf-8',
   // It names files that change with each version.
   'cache-control': 'no-cache',

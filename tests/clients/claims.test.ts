@@ -35,6 +35,13 @@ async function why(
   return { ...ran, lines: ran.stdout.trimEnd().split('\n') };
 }
 
+const git = (...args: string[]): string => {
+  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+  const { stdout, success } = Bun.spawnSync(['git', ...author, ...args], { cwd: folder });
+  expect(success).toBe(true);
+  return stdout.toString().trim();
+};
+
 const NEW_NAME = `shop.${NEW.name}`;
 
 test('says of each failure whether it is the change, with what speaks for and against it, by its exit code, too', async () => {
@@ -68,13 +75,7 @@ test('counts the files that the change touches, from a file or from git', async 
   writeFileSync(paths, 'src/shop.ts\nREADME.md\n');
   const listed = await why(['--commit', 'pr1', '--changed-files', paths]);
   expect(listed.stdout).toContain('The change touches src/shop.ts, near the test.');
-  const git = (...args: string[]): string => {
-    const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
-    const { stdout, success } = Bun.spawnSync(['git', ...author, ...args], { cwd: folder });
-    expect(success).toBe(true);
-    return stdout.toString().trim();
-  };
-  git('init', '--quiet');
+  git('init', '--quiet', '--initial-branch', 'main');
   git('commit', '--quiet', '--allow-empty', '-m', 'base');
   const base = git('rev-parse', 'HEAD');
   git('add', 'unit.xml');
@@ -83,6 +84,36 @@ test('counts the files that the change touches, from a file or from git', async 
   expect(found.stdout).toContain('The change touches nothing near the test.');
   const unknown = await why(['--commit', 'pr1', '--changed-files', 'git'], { cwd: folder });
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('pass --base-commit')]);
+});
+
+test('knows the files that push has sent, from a file, the standard input or git', async () => {
+  const push = async (commit: string, files: string, { more = [] as string[], input = '' } = {}) => {
+    const run = ['--pipeline', 'CI', '--job', 'unit', '--branch', 'feature', '--pull-request', '8', '--run-id', commit];
+    const args = [...run, '--commit', commit, '--changed-files', files, ...more, '--repo', `acme/${repository}`];
+    return runClient('node', ['push', report, ...args], { env: await env(), cwd: folder, input });
+  };
+  writeFileSync(join(folder, 'sent.txt'), 'src/shop.ts\n');
+  const near = 'The change touches src/shop.ts, near the test.';
+  expect((await push('sent1', 'sent.txt')).code).toBe(0);
+  expect((await why(['--commit', 'sent1'])).stdout).toContain(near);
+  expect((await push('sent2', '-', { input: 'README.md\nsrc/shop.ts\n' })).code).toBe(0);
+  expect((await why(['--commit', 'sent2'])).stdout).toContain(near);
+  git('checkout', '--quiet', '-b', 'feature');
+  git('add', 'sent.txt');
+  git('commit', '--quiet', '-m', 'more');
+  expect((await push('sent3', 'git', { more: ['--base-branch', 'main'] })).code).toBe(0);
+  const { stdout } = await why(['--commit', 'sent3', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ compared_with: { changed_files: 1 } });
+  for (const [more, sentence] of [
+    [[], 'this is not a job of a pull request'],
+    [['--base-branch', 'gone'], 'git does not know where gone and this commit meet'],
+  ] as const) {
+    const unknown = await push('sent4', 'git', { more: [...more] });
+    expect([unknown.code, unknown.stderr]).toEqual([0, expect.stringContaining(sentence)]);
+  }
+  const missing = await push('sent5', 'nowhere.txt');
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no file nowhere.txt')]);
+  expect((await why(['--commit', 'sent5'])).stdout).toContain('Nothing has arrived');
 });
 
 test('ends with 4 where it is not enough to say, and with 1 where it cannot ask', async () => {

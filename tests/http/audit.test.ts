@@ -159,6 +159,18 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     action: 'cause.release',
     act: async () => send(`${REPOSITORY}/causes/${await causeOf()}/quarantine`, { method: 'DELETE' }),
   },
+  'POST /v1/ci/:owner/repositories/:repository/views': {
+    action: 'view.create',
+    act: () => send(`${REPOSITORY}/views`, json('POST', { name: 'saved', page: 'tests', is_shared: true })),
+  },
+  'DELETE /v1/ci/:owner/repositories/:repository/views/:view_id': {
+    action: 'view.remove',
+    act: async () => {
+      const body = { name: 'deleted', page: 'tests', is_shared: true };
+      const id = await sendForId(`${REPOSITORY}/views`, json('POST', body));
+      return send(`${REPOSITORY}/views/${id}`, { method: 'DELETE' });
+    },
+  },
   'POST /v1/ci/:owner/repositories/:repository/backtests': {
     action: 'backtest.request',
     act: () =>
@@ -191,6 +203,7 @@ const SILENT: Record<string, string> = {
   ...Object.fromEntries(FORMATS.map(({ name }) => [`POST /v1/ci/:owner/repositories/:repository/${name}`, UPLOAD])),
   'PUT /v1/ci/:owner/repositories/:repository/codeowners':
     'it is a file of the default branch, whose history the host has',
+  'PUT /v1/ci/:owner/repositories/:repository/commits/:commit_sha/changed-files': UPLOAD,
   'POST /mcp': 'what its tools ask leaves the entries: tests/http/mcp.test.ts',
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',

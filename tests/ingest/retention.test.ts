@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
 import { dayOf } from '../../src/domain/time.ts';
+import { readChangedFiles, writeChangedFiles } from '../../src/postgres/changed-files.ts';
 import { ALWAYS_AGREED } from '../../src/postgres/clock-watch.ts';
 import { commitRecords, ingestBlocks, repositoryDays } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
@@ -58,6 +59,12 @@ describe('with the clock moved past retention', () => {
 
     const kept = `${base}/tests/${testIdOf(id, 'kept')}`;
     const gone = `${base}/tests/${testIdOf(id, 'gone')}`;
+    const { db } = app.stores.postgres;
+    for (const [commit, sent] of [
+      ['first', '2026-09-10'],
+      ['third', '2026-11-10'],
+    ] as const)
+      await writeChangedFiles(db, { repositoryId: id, commit }, { paths: ['a.ts'], isConfined: false }, at(sent));
     expect(await app.get(kept)).toMatchObject({ first_failure_commit: 'first', health_status: 'flaky' });
     expect(await app.get(gone)).toMatchObject({ health_status: 'healthy' });
 
@@ -65,7 +72,7 @@ describe('with the clock moved past retention', () => {
     app.stores.clock.set(at('2027-01-02'));
     expect(await driver.retention.run()).toContain(202609);
     await driver.verify();
-    const { db } = app.stores.postgres;
+    expect([...(await readChangedFiles(db, id, ['first', 'third'])).keys()]).toEqual(['third']);
     const recorded = await db.select().from(commitRecords);
     expect(recorded.map(({ commitSha }) => commitSha)).toEqual(['third']);
     const days = await db.select().from(repositoryDays);

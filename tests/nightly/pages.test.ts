@@ -236,17 +236,21 @@ describe.skipIf(!hasBrowser)('with the keyboard alone', () => {
         document.body.focus();
         document.body.removeAttribute('tabindex');
         const all = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]');
-        return [...all].filter((one) => one.checkVisibility() && !one.disabled).map((one, i) => {
+        // Arrows lead through the rest of a row.
+        const isTabbed = (one) => one.tabIndex >= 0 || !one.closest('tbody');
+        return [...all].filter((one) => one.checkVisibility() && !one.disabled && isTabbed(one)).map((one, i) => {
           one.dataset.place = String(i);
           return one.outerHTML.slice(0, 100);
         });
       })()`);
       const left = new Map(wanted.map((what, i) => [String(i), what]));
-      for (let i = 0; i < wanted.length + 5 && left.size > 0; i++) {
+      for (let i = 0; i < wanted.length + 10 && left.size > 0; i++) {
         await page.keyboard.press('Tab');
         const [place, outline] = await page.evaluate<[string, string]>(
           '[document.activeElement.dataset.place, getComputedStyle(document.activeElement).outlineStyle]',
         );
+        // The parts of a date are reached one after the other, and show it within.
+        if (!left.has(place)) continue;
         expect([left.get(place), outline]).toEqual([left.get(place), expect.not.stringMatching(/^none$/)]);
         left.delete(place);
       }

@@ -1,7 +1,6 @@
 /** No output of hostile text starts a command: every output of the client, with texts put together from parts of commands. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { inGithubMessage, inMarkdown, jsonInLog, linesInLog } from '../../src/client/foreign-text.ts';
 import type { GateResult, JudgedTest } from '../../src/client/gate/result.ts';
 import { formatTable } from '../../src/client/output.ts';
 import { githubCommands } from '../../src/client/outputs/github.ts';
@@ -10,6 +9,7 @@ import { markdownOf } from '../../src/client/outputs/markdown.ts';
 import { NO_COLOURS, plainLines } from '../../src/client/outputs/plain.ts';
 import { summaryOf } from '../../src/client/push-summary.ts';
 import { failedUpload } from '../../src/client/upload.ts';
+import { inGithubMessage, inMarkdown, jsonInLog, linesInLog } from '../../src/domain/foreign-text.ts';
 
 const PARTS = [
   ...':#-+~^ \t\n\r\v\f[]()|*_`<>@!&;.%,"\\/a1é🙂',

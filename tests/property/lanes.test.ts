@@ -1,6 +1,7 @@
 /** Which lanes differ from their peers. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { lanesOf as lanesBeside, testsOfLanes } from '../../src/domain/lane-days.ts';
 import { blameOf, CHANCE_MAX, COMPARED_DAYS_MIN, compareLanes, type LaneDay } from '../../src/domain/lanes.ts';
 import { studentTail } from '../../src/domain/student.ts';
 import { randomFrom } from '../support/random.ts';
@@ -8,30 +9,17 @@ import { randomFrom } from '../support/random.ts';
 /** Runs and red runs of each lane in one group of peers on one day. */
 type Group = readonly (readonly [runs: number, red: number])[];
 
-/** What the statement counts (sql/queries/insights/lanes.sql), for each lane on each day. */
+/** For each lane on each day, what it is compared by. */
 function lanesOf(days: readonly (readonly Group[])[]): LaneDay[][] {
+  const placed = days.map((groups) =>
+    groups.flatMap((group, number) =>
+      group.flatMap(([runs, red], lane) =>
+        runs === 0 ? [] : [{ pipelineName: `group ${number}`, jobName: '', axes: '', value: String(lane), runs, red }],
+      ),
+    ),
+  );
   const lanes: LaneDay[][] = [];
-  for (const groups of days) {
-    const ofDay = new Map<number, LaneDay>();
-    for (const group of groups) {
-      const n = group.reduce((sum, [m]) => sum + m, 0);
-      const r = group.reduce((sum, [, o]) => sum + o, 0);
-      for (const [lane, [m, o]] of group.entries()) {
-        if (m === 0) continue;
-        const before = ofDay.get(lane);
-        const part = m < n ? 1 : 0;
-        ofDay.set(lane, {
-          runs: (before?.runs ?? 0) + m,
-          red: (before?.red ?? 0) + o,
-          comparedRuns: (before?.comparedRuns ?? 0) + part * m,
-          comparedRed: (before?.comparedRed ?? 0) + part * o,
-          expected: (before?.expected ?? 0) + (part * m * r) / n,
-          own: (before?.own ?? 0) + (part * o * (n - m)) / n,
-        });
-      }
-    }
-    for (const [lane, day] of ofDay) lanes[lane] = [...(lanes[lane] ?? []), day];
-  }
+  for (const { place, days: ofLane } of lanesBeside('runner', placed)) lanes[Number(place.value)] = ofLane;
   return Array.from(lanes, (lane) => lane ?? []);
 }
 
@@ -191,6 +179,35 @@ test('a test is to blame with half of the red runs, and none if many have a litt
       if (red < 5) expect(blame).toBeNull();
       else if (share >= 0.51) expect(blame).toBe('test');
       else if (share <= 0.19 && tests >= 5) expect(blame).toBe('no test');
+    }),
+  );
+});
+
+test('the parts of the tests of a lane add up to its red runs, and what is beyond its peers to nothing over all lanes', () => {
+  const run = fc.record({
+    group: fc.nat(2),
+    value: fc.constantFrom('a', 'b', 'c'),
+    tests: fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.array(run, { minLength: 1, maxLength: 40 }), (runs) => {
+      const placeOf = ({ group, value }: { group: number; value: string }) => ({
+        ...{ pipelineName: `group ${group}`, jobName: '', axes: '', value },
+      });
+      const red = runs.filter(({ tests }) => tests.length > 0);
+      const day = runs.map((one) => ({ ...placeOf(one), runs: 1, red: one.tests.length > 0 ? 1 : 0 }));
+      const lanes = lanesBeside('runner', [day]);
+      const found = testsOfLanes(
+        'runner',
+        [day],
+        red.map((one) => ({ ...placeOf(one), tests: one.tests })),
+        lanes.map(({ place }) => place),
+      );
+      const ofLanes = [...found.values()];
+      expect(ofLanes.map(({ tests }) => tests.reduce((sum, { share }) => sum + share, 0))).toEqual(
+        lanes.map((lane) => expect.closeTo(lane.red, 9)),
+      );
+      expect(ofLanes.reduce((sum, { redBeyond }) => sum + redBeyond, 0)).toBeCloseTo(0, 9);
     }),
   );
 });

@@ -118,6 +118,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/commits/:commit_sha/failures/:test_id/prompt`]: 'read',
   [`POST ${REPOSITORY}/claims`]: 'read',
   [`GET ${REPOSITORY}/host`]: 'read',
+  [`PUT ${REPOSITORY}/commits/:commit_sha/changed-files`]: 'upload',
   [`GET ${REPOSITORY}/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/health-transitions/by-day`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',
@@ -150,6 +151,10 @@ const ROWS: Record<string, Rule> = {
   [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`POST ${REPOSITORY}/quarantines/:quarantine_id/restore`]: 'quarantine',
+  // Own views; tests/http/views.test.ts asks for those of everyone.
+  [`GET ${REPOSITORY}/views`]: 'read',
+  [`POST ${REPOSITORY}/views`]: 'read',
+  [`DELETE ${REPOSITORY}/views/:view_id`]: 'read',
   [`POST ${REPOSITORY}/backtests`]: 'quarantine',
   [`GET ${REPOSITORY}/backtests/:backtest_id`]: 'read',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
@@ -212,6 +217,7 @@ const VALUES: Record<string, string> = {
   session_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   verification_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   execution_id: '7',
+  view_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   backtest_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   stat: 'mean_duration',
 };

@@ -334,6 +334,21 @@ describe('with an identity token', () => {
     }));
   };
 
+  test('the files that a commit changed are said by a job of that commit', async () => {
+    const one = await newCase();
+    const sent = async (commit: string, claims?: Record<string, unknown>) => {
+      const response = await app.request(`${one.base}/commits/${commit}/changed-files`, {
+        ...{ method: 'PUT', token: await keyFor(one, claims), headers: { 'content-type': 'application/json' } },
+        body: JSON.stringify({ paths: ['a.ts'], branch: 'main' }),
+      });
+      return response.status;
+    };
+    expect(await sent('a'.repeat(40))).toBe(200);
+    expect(await sent('b'.repeat(40))).toBe(403);
+    // Its token names the merge, and no commit of the pull request; what it says counts off the default branch alone.
+    expect(await sent('b'.repeat(40), PULL_CLAIMS)).toBe(200);
+  });
+
   test('the claims of a push decide branch, commit and pull request', async () => {
     const one = await newCase();
     const key = await keyFor(one);

@@ -7,7 +7,7 @@ import {
   inMarkdown,
   jsonInLog,
   linesInLog,
-} from '../../src/client/foreign-text.ts';
+} from '../../src/domain/foreign-text.ts';
 
 /** Commands of runners, in one line of a log. */
 const COMMANDS: [who: string, command: RegExp][] = [

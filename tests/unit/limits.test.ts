@@ -22,9 +22,11 @@ import { HttpProblem } from '../../src/http/problems.ts';
 import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
+import { changedFilesBody } from '../../src/insights/changed-files.ts';
 import { codeownersBody } from '../../src/insights/codeowners.ts';
 import { checkCost } from '../../src/insights/search.ts';
 import { checkBody, createBody, updateBody } from '../../src/quarantines/schemas.ts';
+import { newView } from '../../src/views/routes.ts';
 import { otlpJson, otlpProtobuf } from '../support/otlp.ts';
 import { executionsOf, parseSpans, parseXml } from '../support/parsing.ts';
 import { parse } from '../support/reports.ts';
@@ -97,13 +99,22 @@ const readBody = (body: string, bytesMax: number) => {
   return readJsonBody(request, { schema: z.unknown(), bytesMax, room: new BodyRoom(1 << 24) });
 };
 
-/** Stores hold to these; tests/http/quarantine-bounds.test.ts goes beyond them. */
-const ROOM = ['QUARANTINES_MAX', 'QUARANTINES_BYTES_MAX', 'QUARANTINES_COST_MAX', 'QUARANTINES_ALL_MAX'] as const;
+/** Stores hold to these; tests/http/quarantine-bounds.test.ts and tests/http/views.test.ts go beyond them. */
+const ROOM = [
+  'QUARANTINES_MAX',
+  'QUARANTINES_BYTES_MAX',
+  'QUARANTINES_COST_MAX',
+  'QUARANTINES_ALL_MAX',
+  'VIEWS_MAX',
+  'VIEWS_ALL_MAX',
+] as const;
 
 type Told = Exclude<keyof typeof UPLOAD_LIMITS | keyof typeof REQUEST_LIMITS, (typeof ROOM)[number]>;
 
 const codeowners = (more: Record<string, unknown>) =>
   told(codeownersBody, { host: 'github', path: 'CODEOWNERS', content: '', ...more });
+
+const changed = (paths: readonly string[]) => told(changedFilesBody, { paths });
 
 const BEYOND: Record<Told, [() => unknown, string]> = {
   CODEOWNERS_BODY_BYTES_MAX: [
@@ -312,6 +323,19 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
     () => refusal(readBody(`"${'x'.repeat(4 << 20)}"`, 4 << 20)),
     REQUEST_LIMITS.CHECK_BODY_BYTES_MAX.sentence(),
   ],
+  CHANGED_FILES_BODY_BYTES_MAX: [
+    () => refusal(readBody(`"${'x'.repeat(2 << 20)}"`, 2 << 20)),
+    REQUEST_LIMITS.CHANGED_FILES_BODY_BYTES_MAX.sentence(),
+  ],
+  CHANGED_FILES_BYTES_MAX: [
+    () => changed(Array.from({ length: 300 }, () => 'x'.repeat(1_000))),
+    REQUEST_LIMITS.CHANGED_FILES_BYTES_MAX.sentence(),
+  ],
+  CHANGED_FILES_MAX: [
+    () => changed(Array.from({ length: 3_001 }, () => 'x')),
+    REQUEST_LIMITS.CHANGED_FILES_MAX.sentence(),
+  ],
+  CHANGED_PATH_LENGTH_MAX: [() => changed(['x'.repeat(1_001)]), REQUEST_LIMITS.CHANGED_PATH_LENGTH_MAX.sentence()],
   CHECKED_NAMES_MAX: [
     () => told(checkBody, { tests_names: Array.from({ length: 10_001 }, () => 'a') }),
     REQUEST_LIMITS.CHECKED_NAMES_MAX.sentence(),
@@ -331,6 +355,14 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
   WEB_ADDRESS_BYTES_MAX: [
     () => told(updateBody, { ticket_url: `https://${'x'.repeat(2_041)}` }),
     REQUEST_LIMITS.WEB_ADDRESS_BYTES_MAX.sentence(),
+  ],
+  VIEW_NAME_LENGTH_MAX: [
+    () => told(newView, { name: 'x'.repeat(101), page: 'tests' }),
+    REQUEST_LIMITS.VIEW_NAME_LENGTH_MAX.sentence(),
+  ],
+  VIEW_QUERY_LENGTH_MAX: [
+    () => told(newView, { name: 'x', page: 'tests', query: 'x'.repeat(2_049) }),
+    REQUEST_LIMITS.VIEW_QUERY_LENGTH_MAX.sentence(),
   ],
   QUARANTINE_FAILURES_MAX: [
     () => told(updateBody, { failure_ids: Array.from({ length: 101 }, () => crypto.randomUUID()) }),

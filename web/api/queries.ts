@@ -57,7 +57,8 @@ export interface TestPath extends RepositoryPath {
   testId: string;
 }
 
-const insights = ({ owner, repository }: RepositoryPath): string => pathOf`/ci/${owner}/repositories/${repository}`;
+export const insights = ({ owner, repository }: RepositoryPath): string =>
+  pathOf`/ci/${owner}/repositories/${repository}`;
 const test = (path: TestPath): string => `${insights(path)}${pathOf`/tests/${path.testId}`}`;
 
 /** Who is signed in; null: nobody. */

@@ -33,6 +33,8 @@ const DEEDS: Record<Entry['action'], string> = {
   'cause.update': 'changed owner or ticket of the cause',
   'cause.quarantine': 'quarantined the cause',
   'cause.release': 'released the cause',
+  'view.create': 'saved for everyone the view',
+  'view.remove': 'deleted for everyone the view',
   'backtest.request': 'asked for a backtest',
   'verification.request': 'asked for a verification',
   'dead_letter.replay': 'replayed a dead letter of',

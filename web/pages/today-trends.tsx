@@ -26,7 +26,7 @@ interface Trend {
 const REASONS: readonly (readonly [keyof RedRunsByDay['total']['by_reason'], string, string])[] = [
   ['flaky', 'Red by a flaky test', 'text-flaky'],
   ['broken', 'Red by a broken test', 'text-broken'],
-  ['change', 'Red by the change itself', 'text-accent'],
+  ['change', 'Red by the change itself', 'text-link'],
   ['infrastructure', 'Red by infrastructure', 'text-soft'],
 ];
 
@@ -47,7 +47,7 @@ export function Trends({ path }: { path: RepositoryPath }) {
           })),
           {
             name: 'Time lost to red runs',
-            colour: 'text-accent',
+            colour: 'text-link',
             values: red.data.days.map(({ minutes_lost: minutes }) => minutes),
             format: formatMinutes,
           },

@@ -2,8 +2,10 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
 import { firstRepositoriesQuery, pullQuery, pullsQuery, type RepositoryPath, runsQuery } from '../api/queries.ts';
+import { savedViewsQuery } from '../api/saved-views.ts';
 import { testsViewQuery } from '../api/views.ts';
 import { TABS } from './tabs.tsx';
+import { viewLink } from './view-link.ts';
 
 export interface Place {
   key: string;
@@ -21,6 +23,7 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
   const within = path ?? NOWHERE;
   const repositories = useQuery(firstRepositoriesQuery);
   const runs = useInfiniteQuery({ ...runsQuery(within, {}), enabled: path !== null });
+  const views = useQuery({ ...savedViewsQuery(within), enabled: path !== null });
   const tests = useInfiniteQuery({ ...testsViewQuery(within, { q: text }), enabled: isAsked });
   const pulls = useInfiniteQuery({ ...pullsQuery(within, { q: text, state: 'all' }), enabled: isAsked });
   // From outside of a repository, a number is looked for in those with the most trouble.
@@ -44,6 +47,12 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
     ...(path === null ? [] : commitPlaces(path, sought, ran)),
     ...(path === null ? [] : branchPlaces(path, text, ran)),
     ...(path === null || !isAsked ? [] : testPlaces(path, tests.data?.pages[0]?.body.tests ?? [])),
+    ...(path === null
+      ? []
+      : (views.data?.views ?? [])
+          .filter(({ name }) => has(name))
+          .slice(0, EACH_MAX)
+          .map((view): Place => ({ key: `v ${view.id}`, kind: 'View', label: view.name, link: viewLink(path, view) }))),
     ...(path === null
       ? []
       : TABS.filter(([, label]) => has(label)).map(([to, label]) => pagePlace(label, { to, params: path }))),

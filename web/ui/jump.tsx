@@ -106,13 +106,15 @@ function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }
         type="text"
         role="combobox"
         aria-label={
-          repository === undefined ? 'Repository, pull request or page' : 'Pull request, commit, branch, test or page'
+          repository === undefined
+            ? 'Repository, pull request or page'
+            : 'Pull request, commit, branch, test, view or page'
         }
         aria-expanded={places.length > 0}
         aria-controls={`${id}-places`}
         aria-autocomplete="list"
         aria-activedescendant={places.length > 0 ? optionId(at) : undefined}
-        placeholder={repository === undefined ? 'Repository, #123 or page' : '#123, commit, branch, test or page'}
+        placeholder={repository === undefined ? 'Repository, #123 or page' : '#123, commit, branch, test, view or page'}
         className="field w-full"
         ref={focusField}
         autoComplete="off"

@@ -9,15 +9,21 @@ interface MenuButtonProps {
   title: string;
   groups: readonly MenuGroup[];
   className?: string;
+  /** A pointer or the focus comes near: for what the menu shows and is asked for. */
+  onNear?: () => void;
   children: ReactNode;
 }
 
 const loadMenu = () => import('./open-menu.tsx');
 const OpenMenu = lazy(loadMenu);
 
-export function MenuButton({ label, title, groups, className = 'button', children }: MenuButtonProps) {
+export function MenuButton({ label, title, groups, className = 'button', onNear, children }: MenuButtonProps) {
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
+  const near = () => {
+    void loadMenu();
+    onNear?.();
+  };
   return (
     <>
       <button
@@ -27,8 +33,8 @@ export function MenuButton({ label, title, groups, className = 'button', childre
         aria-haspopup="menu"
         aria-expanded={isOpen}
         className={className}
-        onPointerEnter={() => void loadMenu()}
-        onFocus={() => void loadMenu()}
+        onPointerEnter={near}
+        onFocus={near}
         onClick={() => setOpen(true)}
       >
         {children}

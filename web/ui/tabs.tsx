@@ -1,6 +1,7 @@
 /** The pages of a repository: a row of tabs where there is room for all, else a menu behind the name of the open page. */
 import { Link, useLocation, useMatches } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { ViewsMenu } from './views-menu.tsx';
 
 /** In the order of the row. A page that belongs to a tab's address, such as a test's, marks the tab, too. */
 export const TABS = [
@@ -29,8 +30,8 @@ interface TabsProps {
 }
 
 export const Tabs = (params: TabsProps) => (
-  <nav aria-label="Pages of this repository" className="order-last min-w-0 basis-full">
-    <ul className="flex gap-0.5 overflow-x-auto max-lg:hidden">
+  <nav aria-label="Pages of this repository" className="order-last flex min-w-0 basis-full items-start gap-2">
+    <ul className="flex min-w-0 gap-0.5 overflow-x-auto max-lg:hidden">
       {TABS.map(([to, label]) => (
         <li key={to}>
           <Link
@@ -45,6 +46,7 @@ export const Tabs = (params: TabsProps) => (
       ))}
     </ul>
     <Menu {...params} />
+    <ViewsMenu {...params} />
   </nav>
 );
 
@@ -66,7 +68,7 @@ function Menu(params: TabsProps) {
   }, []);
   const [, open] = TABS.find(([to]) => route === to || (to !== HOME && route.startsWith(`${to}/`))) ?? [];
   return (
-    <details ref={menu} className="lg:hidden">
+    <details ref={menu} className="min-w-0 flex-1 lg:hidden">
       <summary className="flex cursor-pointer items-center gap-2 py-2 font-medium text-ink">
         <span aria-hidden="true">☰</span>
         {open ?? 'Pages'}

@@ -1,10 +1,12 @@
 /** `ci-insights why` about a commit or pull request: did the change cause what failed? */
-import { readFileSync, statSync } from 'node:fs';
+import { CLAIM_VERDICT_WORDS, claimPercent } from '../../domain/claim-verdict-words.ts';
+import { inLog } from '../../domain/foreign-text.ts';
 import { UserError } from '../../errors.ts';
 import { repositoryAsked } from '../ask-target.ts';
-import { inLog } from '../foreign-text.ts';
-import { changedSince, mergeBaseWith } from '../git.ts';
+import { changedFromGit, FROM_GIT, listedFiles } from '../changed-files.ts';
+import { mergeBaseWith } from '../git.ts';
 import { count, print, printJson } from '../output.ts';
+import { readInput } from '../read-input.ts';
 import type { ClaimAnswer, ClaimQuestion } from '../repository.ts';
 import type { RunInfo } from '../run-info.ts';
 import { readClientEnvironment } from '../settings.ts';
@@ -29,11 +31,6 @@ const EXIT_CODES = { change: 3, unknown: 4 } as const;
 
 const REPORT_CHARACTERS_MAX = 1_000_000;
 const LOG_CHARACTERS_MAX = 100_000;
-const CHANGED_FILES_MAX = 3_000;
-const CHANGED_CHARACTERS_MAX = 4_000_000;
-const PATH_LENGTH_MAX = 1_000;
-const STANDARD_INPUT = 0;
-const FROM_GIT = 'git';
 
 /** Whether the flags ask about a commit or pull request, and not about a test alone. */
 export const asksClaims = (names: readonly string[], flags: ClaimFlags): boolean =>
@@ -47,7 +44,7 @@ export async function printClaims(names: readonly string[], flags: ClaimFlags): 
   const changed = await changedFilesOf(flags, { run, base: subject.base_commit });
   const question: ClaimQuestion = {
     ...subject,
-    ...(changed.length > 0 && { changed_files: changed.slice(0, CHANGED_FILES_MAX) }),
+    ...(changed.length > 0 && { changed_files: changed }),
     ...(flags.pipeline !== undefined && { pipeline_name: flags.pipeline }),
     ...(flags.job !== undefined && { job_name: flags.job }),
     ...(names.length > 0 && { test_names: names }),
@@ -89,25 +86,18 @@ async function changedFilesOf(
   { changedFiles, commit, pullRequest }: ClaimFlags,
   { run, base }: { run: RunInfo; base: string | undefined },
 ): Promise<string[]> {
-  if (changedFiles !== undefined && changedFiles !== FROM_GIT)
-    return pathsOf(readText(changedFiles, CHANGED_CHARACTERS_MAX).split(/\r?\n/));
+  if (changedFiles !== undefined && changedFiles !== FROM_GIT) return listedFiles(changedFiles);
   const isOwnJob = commit === undefined && pullRequest === undefined && run.baseRef !== undefined;
   if (changedFiles === undefined && !isOwnJob) return [];
-  const found = base === undefined ? undefined : await changedSince(base);
-  if (found) return pathsOf(found);
+  const found = base === undefined ? undefined : await changedFromGit(base);
+  if (found) return found;
   if (changedFiles === undefined) return [];
   throw new UserError('git does not say which files changed: pass --base-commit, or the paths in a file.');
 }
 
-const pathsOf = (lines: readonly string[]): string[] =>
-  lines.map((line) => line.trim()).filter((path) => path !== '' && path.length <= PATH_LENGTH_MAX);
-
 /** The end of a longer log: failures are listed there. Throws a UserError. */
 function readText(file: string, most: number): string {
-  if (file !== '-' && !statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new UserError(`There is no file ${file}.`);
-  const text = readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8');
-  if (text === '') throw new UserError(`${file === '-' ? 'The standard input' : file} is empty.`);
+  const text = readInput(file);
   if (text.length <= most) return text;
   if (most === LOG_CHARACTERS_MAX) return text.slice(-most);
   throw new UserError(`${file} has more than ${most} characters: name the tests instead.`);
@@ -117,14 +107,6 @@ function exitCodeOf({ claims, compared_with: { runs } }: ClaimAnswer): number {
   if (claims.some(({ verdict }) => verdict === 'change')) return EXIT_CODES.change;
   return runs === 0 || claims.some(({ verdict }) => verdict === 'unknown') ? EXIT_CODES.unknown : 0;
 }
-
-const VERDICTS: Readonly<Record<ClaimAnswer['claims'][number]['verdict'], string>> = {
-  change: 'The change',
-  broken: 'Not the change, broken on the default branch',
-  flaky: 'Not the change, flaky',
-  infrastructure: 'Not the change, infrastructure',
-  unknown: 'Not enough to say',
-};
 
 function linesOf({ commit, compared_with: compared, total, claims, not_found: missing }: ClaimAnswer): string[] {
   const { runs, default_branch: branch, base_commit: base, base_runs: baseRuns, other_changes: others } = compared;
@@ -147,15 +129,9 @@ function linesOf({ commit, compared_with: compared, total, claims, not_found: mi
 }
 
 const linesOfClaim = (claim: ClaimAnswer['claims'][number]): string[] => [
-  `${VERDICTS[claim.verdict]} (${inPercent(claim.probability)}): ${claim.test_name} in ${claim.job_name}`,
+  `${CLAIM_VERDICT_WORDS[claim.verdict]} (${claimPercent(claim.probability)}): ${claim.test_name} in ${claim.job_name}`,
   ...(claim.exception_message === null ? [] : [`    ${claim.exception_message.split('\n')[0]}`]),
   ...claim.for.map(({ sentence, factor }) => `  + ${sentence} (${factor} times as likely)`),
   ...claim.against.map(({ sentence, factor }) => `  - ${sentence} (${factor} times as likely)`),
   ...(claim.needs ? [`  ? ${claim.needs.sentence}`] : []),
 ];
-
-/** The probability that it is the change; only what is sure is 0% or 100%. */
-function inPercent(probability: number): string {
-  const percent = Math.round(100 * probability);
-  return percent === 0 ? 'less than 1%' : percent === 100 ? 'more than 99%' : `${percent}%`;
-}

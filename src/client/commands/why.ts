@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import { attachmentTitle } from '../../domain/attachments.ts';
 import { axisScopeWords } from '../../domain/axes-in-words.ts';
+import { inLog } from '../../domain/foreign-text.ts';
 import { UserError } from '../../errors.ts';
 import { ASK_SECONDS_DEFAULT, type AskFlags, repositoryAsked } from '../ask-target.ts';
-import { inLog } from '../foreign-text.ts';
 import { withTarget } from '../options.ts';
 import { count, print, printJson } from '../output.ts';
 import { parseWhole } from '../parse.ts';

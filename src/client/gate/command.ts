@@ -9,7 +9,7 @@ import { withRun, withTarget } from '../options.ts';
 import { publish } from '../outputs/publish.ts';
 import { PENDING_FOLDER } from '../pending.ts';
 import { withoutSecrets } from '../secrets.ts';
-import { readClientEnvironment } from '../settings.ts';
+import { type ClientEnvironment, readClientEnvironment } from '../settings.ts';
 import type { RunFlags } from '../target.ts';
 import { runCommand } from './child.ts';
 import { type Consulted, consult } from './consult.ts';
@@ -24,6 +24,7 @@ interface GateFlags extends RunFlags {
   passToken?: boolean;
   timeout: number;
   pendingFolder: string;
+  comment?: boolean;
   json?: boolean;
 }
 
@@ -61,6 +62,7 @@ const formatCommand = (format: ReportFormat, wrapped: readonly string[]): Comman
     )
     .option('--pass-token', 'let the command see the key and what asks the CI provider for identity tokens')
     .option('--pending-folder <folder>', 'keeps reports that cannot be sent, for push --pending', PENDING_FOLDER)
+    .option('--comment', 'keep one comment on the pull request about what failed on its newest commit')
     .option('--json', 'print the result as JSON; what the command prints goes to standard error')
     .action((patterns: string[], flags: GateFlags) => gate(format, patterns, wrapped, flags));
 
@@ -103,6 +105,8 @@ async function gate(
     },
     flags.excuse,
   );
+  process.exitCode = decision.code;
+  const commented = flags.comment ? await comment(consulted, environment, decision.code === 0) : [];
   const notices = await Promise.all(leftOut.map((file) => leftOutSentence(file, format, process.cwd())));
   const result: GateResult = {
     decision,
@@ -113,16 +117,22 @@ async function gate(
       ...reports.troubles,
       ...stale.map((file) => `${file} was not written by this command, and does not count.`),
     ],
-    notices: [...notices, ...consulted.notices],
+    notices: [...notices, ...consulted.notices, ...commented],
     uploads: consulted.uploads,
   };
-  process.exitCode = decision.code;
   publish(result, {
     variables: environment.variables,
     isTerminal: process.stdout.isTTY === true,
     isJson: flags.json === true,
     nowMs: Date.now(),
   });
+}
+
+/** Returns notices. */
+async function comment({ subject }: Consulted, environment: ClientEnvironment, isPassed: boolean): Promise<string[]> {
+  if (subject === null) return [];
+  const { commentOn } = await import('../comment/comment.ts');
+  return commentOn(subject, environment, isPassed);
 }
 
 /** Judged tests, first those that need attention. */

@@ -27,6 +27,16 @@ const WAIT_SHARE = 0.75;
 export interface Consulted extends Answer {
   uploads: UploadResult[];
   historyUrl(testId: string): string;
+  /** Null if the service was not asked. */
+  subject: Subject | null;
+}
+
+/** What the reports are about, for what comes after them. */
+export interface Subject {
+  repository: Repository;
+  target: RunTarget;
+  /** Whether the service can answer for every report of this job. */
+  isStored: boolean;
 }
 
 interface Question {
@@ -62,6 +72,7 @@ export async function consult(question: Question): Promise<Consulted> {
       notices: [...notices, ...asked.notices],
       uploads,
       historyUrl: (testId) => repository.historyUrl(testId),
+      subject: { repository, target, isStored },
     };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -70,6 +81,7 @@ export async function consult(question: Question): Promise<Consulted> {
       notices: [...notices, message, 'The service was not asked: the result of the job stands.'],
       uploads: [],
       historyUrl: (testId) => testId,
+      subject: null,
     };
   }
 }

@@ -1,5 +1,5 @@
 /** Commands to the runner of GitHub Actions: an annotation for each failed test. */
-import { inGithubMessage, inGithubProperty } from '../foreign-text.ts';
+import { inGithubMessage, inGithubProperty } from '../../domain/foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { exceptionOf, ownedBy, VERDICT_WORDS } from './words.ts';
 

@@ -1,5 +1,5 @@
 /** GitLab: the lines in a section that can be collapsed, and links for the page of the job. */
-import { inLog } from '../foreign-text.ts';
+import { inLog } from '../../domain/foreign-text.ts';
 import type { GateResult } from '../gate/result.ts';
 import { VERDICT_WORDS } from './words.ts';
 

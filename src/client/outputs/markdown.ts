@@ -1,8 +1,8 @@
 /** The result of `gate` as Markdown, for job summaries and annotations. Names of tests are text, never markup. */
 
 import { attachmentTitle } from '../../domain/attachments.ts';
+import { inMarkdown } from '../../domain/foreign-text.ts';
 import { grouped } from '../../domain/grouped-number.ts';
-import { inMarkdown } from '../foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { countSentence, exceptionOf, ownedBy, resultSentence, VERDICT_WORDS } from './words.ts';
 

@@ -1,7 +1,7 @@
 /** The lines of `gate` for people, on any terminal and in any log. */
 
 import { attachmentTitle } from '../../domain/attachments.ts';
-import { inLog } from '../foreign-text.ts';
+import { inLog } from '../../domain/foreign-text.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { countSentence, exceptionOf, ownedBy, resultSentence, VERDICT_WORDS } from './words.ts';
 

@@ -1,7 +1,7 @@
 /** The words of every output of `gate`. Pure. */
 
+import { inLog } from '../../domain/foreign-text.ts';
 import { grouped } from '../../domain/grouped-number.ts';
-import { inLog } from '../foreign-text.ts';
 import type { Reason, Verdict } from '../gate/decision.ts';
 import type { GateResult, JudgedTest } from '../gate/result.ts';
 import { count } from '../output.ts';

@@ -3,6 +3,7 @@
  * annotation. CI runners execute what they read in a log, terminals obey control characters, and pages make links of
  * addresses. Here such text becomes one line that only looks like what it is. Pure, and linear in the text.
  */
+import { cutMiddle } from './told-text.ts';
 
 /**
  * Where a runner finds its commands: `##[group]` of GitHub and Azure, `##vso[` and `##teamcity[` anywhere in a line;
@@ -44,7 +45,24 @@ export const inMarkdown = (text: string): string =>
     .replace(/(?<!&)#/g, '&#35;<wbr>')
     .replace(/:(?=\/)/g, '&#58;<wbr>')
     .replace(/^(\d+)\./, '$1&#46;')
-    .replace(/\b(www)\./gi, '$1&#46;<wbr>');
+    .replace(/\b(www)\./gi, '$1&#46;<wbr>')
+    // References of GitLab to merge requests, snippets, labels, epics, milestones; to issues of trackers.
+    .replace(/&(?:amp|#33|#36|#126|#91);(?=[\w"&])/g, '$&<wbr>')
+    .replace(/%(?=[\w"&])/g, '&#37;<wbr>')
+    .replace(/\b(g[hl])&#45;(?=\d)/gi, '$1<wbr>&#45;');
+
+/**
+ * Text as code in a page of Markdown: nothing within is a mention, a reference, a link or HTML. Longer text is cut in its
+ * middle.
+ */
+export function inCode(text: string, codePointsMax: number): string {
+  const line = cutMiddle(inLog(text).trim(), codePointsMax).trim();
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const mark = '`'.repeat(longest + 1);
+  // The page takes one blank off each side.
+  const pad = /^`|`$|^$/.test(line) ? ' ' : '';
+  return `${mark}${pad}${line}${pad}${mark}`;
+}
 
 /** The message of a command to GitHub: each part on its own line. */
 export const inGithubMessage = (parts: readonly string[]): string => escaped(parts.map(inLog).join('\n'));

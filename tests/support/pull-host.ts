@@ -1,0 +1,125 @@
+/**
+ * One pull request on a repository host on this machine: the comments of GitHub's REST API, its GraphQL answer about the pull
+ * request, and the notes of GitLab's. Comments come in pages, with links between them.
+ */
+
+export interface StoredComment {
+  id: number;
+  author: string;
+  body: string;
+}
+
+interface Deletion {
+  createdAt: string;
+  actor: { login: string };
+  deletedCommentAuthor: { login: string };
+}
+
+/** Answers in place of the host; undefined lets the host answer. */
+type Trouble = (request: Request, url: URL) => Response | undefined | Promise<Response | undefined>;
+
+export const HOST_TOKEN = 'host-token-0123456789';
+export const SELF = 'github-actions[bot]';
+const SELF_ID = 41;
+
+export class PullHost {
+  comments: StoredComment[] = [];
+  head = '';
+  /** Method and path of each request that changes something. */
+  readonly changes: string[] = [];
+  trouble: Trouble = () => undefined;
+  readonly #deletions: Deletion[] = [];
+  #nextId = 1;
+  readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#serve(request) });
+
+  get origin(): string {
+    return this.#server.url.origin;
+  }
+
+  /** What a job of GitHub Actions is told. */
+  get github(): Record<string, string> {
+    return {
+      GITHUB_API_URL: `${this.origin}/api/v3`,
+      GITHUB_GRAPHQL_URL: `${this.origin}/api/graphql`,
+      GITHUB_TOKEN: HOST_TOKEN,
+    };
+  }
+
+  stop = (): Promise<void> => this.#server.stop(true);
+
+  add(author: string, body: string): StoredComment {
+    const comment = { id: this.#nextId++, author, body };
+    this.comments.push(comment);
+    return comment;
+  }
+
+  own(): StoredComment[] {
+    return this.comments.filter(({ author }) => author === SELF);
+  }
+
+  /** As the button of the page does. */
+  deleteAs(actor: string, id: number, at = Date.now()): void {
+    const comment = this.comments.find((one) => one.id === id);
+    if (!comment) return;
+    this.comments = this.comments.filter((one) => one !== comment);
+    const named = (login: string) => ({ login: login.replace('[bot]', '') });
+    const createdAt = new Date(at).toISOString();
+    this.#deletions.push({ createdAt, actor: named(actor), deletedCommentAuthor: named(comment.author) });
+  }
+
+  async #serve(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    if (request.headers.get('authorization') !== `Bearer ${HOST_TOKEN}`)
+      return Response.json({ message: 'Bad credentials' }, { status: 401 });
+    if (request.method !== 'GET' && !url.pathname.endsWith('graphql'))
+      this.changes.push(`${request.method} ${url.pathname}`);
+    const answer = await this.trouble(request, url);
+    if (answer) return answer;
+    if (url.pathname.endsWith('/graphql')) return Response.json(this.#pull());
+    if (url.pathname.endsWith('/user')) return Response.json({ id: SELF_ID });
+    const [, collection, id] = /\/(comments|notes)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
+    if (collection === undefined) return Response.json({ sha: this.head });
+    return id === undefined ? this.#list(request, url) : this.#one(request, Number(id));
+  }
+
+  #pull() {
+    const timelineItems = { nodes: this.#deletions };
+    const repository = { pullRequest: { headRefOid: this.head, timelineItems } };
+    return { data: { viewer: { login: SELF }, repository } };
+  }
+
+  async #list(request: Request, url: URL): Promise<Response> {
+    if (request.method === 'POST') {
+      const comment = this.add(SELF, await bodyOf(request));
+      return Response.json(shown(comment), { status: 201 });
+    }
+    const size = Number(url.searchParams.get('per_page') ?? 30);
+    const page = Number(url.searchParams.get('page') ?? 1);
+    const hasNext = page * size < this.comments.length;
+    url.searchParams.set('page', String(page + 1));
+    const comments = this.comments.slice((page - 1) * size, page * size).map(shown);
+    return Response.json(comments, hasNext ? { headers: { link: `<${url}>; rel="next"` } } : {});
+  }
+
+  async #one(request: Request, id: number): Promise<Response> {
+    const comment = this.comments.find((one) => one.id === id);
+    if (!comment) return Response.json({ message: 'Not Found' }, { status: 404 });
+    if (request.method === 'DELETE') {
+      this.deleteAs(SELF, id);
+      return new Response(null, { status: 204 });
+    }
+    comment.body = await bodyOf(request);
+    return Response.json(shown(comment));
+  }
+}
+
+const bodyOf = async (request: Request): Promise<string> => ((await request.json()) as { body: string }).body;
+
+/** Both hosts in one. */
+const shown = ({ id, author, body }: StoredComment) => ({
+  id,
+  body,
+  user: { login: author, type: author.endsWith('[bot]') ? 'Bot' : 'User' },
+  author: { id: author === SELF ? SELF_ID : 7 },
+  system: false,
+});
