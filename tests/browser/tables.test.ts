@@ -41,6 +41,7 @@ describe.skipIf(!hasBrowser)('a table', () => {
         await sort(page, 'Test');
         await page.waitForURL(/sort=test_name/);
         await page.locator('[aria-sort=ascending]').waitFor();
+        await page.locator('tbody[aria-busy=true]').waitFor({ state: 'detached' });
         expect(await names(page)).toEqual([...NAMES].sort());
         await sort(page, 'Test');
         await page.waitForURL(/direction=desc/);

@@ -150,7 +150,7 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     id: 'median_seconds',
     head: 'Median',
     hint: 'Of the durations of executions that passed',
-    width: 'w-24 max-lg:hidden',
+    width: 'w-20 max-lg:hidden',
     sorts: ['desc'],
     value: ({ metrics }) => metrics.median_seconds,
     cell: ({ metrics: { median_seconds: median } }) => (
