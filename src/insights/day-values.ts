@@ -101,13 +101,16 @@ export class DayValues<V extends object> {
   ): Promise<Map<number, string>> {
     const values = {
       repository_id: id,
-      first_day: Math.max(0, Math.min(first - DAYS_BEFORE, DAY_MAX)),
-      last_day: Math.min(last + DAYS_AFTER, DAY_MAX),
+      first_day: storedDay(first - DAYS_BEFORE),
+      last_day: storedDay(last + DAYS_AFTER),
     };
     const rows = await this.clickhouse.select(dayRevisions, values, turn);
     return new Map(rows.map(({ day_number: day, revision }) => [day, revision]));
   }
 }
+
+/** The nearest of the days that a store can hold. */
+const storedDay = (day: number): number => Math.min(Math.max(0, day), DAY_MAX);
 
 const keyOf = ({ id }: Repository, filters: readonly unknown[], day: number): string =>
   JSON.stringify([id, day, ...filters]);

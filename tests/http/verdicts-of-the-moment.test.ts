@@ -8,6 +8,7 @@ interface Failures {
   failures: {
     verdict: string;
     test_name: string;
+    claim: { verdict: string } | null;
     evidence: {
       health_status: string | null;
       health_began_at: string | null;
@@ -54,7 +55,12 @@ describe('a pull request that is based on a broken default branch', () => {
       expect(evidence.health_ended_at).not.toBeNull();
       evidence.health_ended_at = null;
     }
-    expect(after).toEqual(before);
+    // How likely the change caused it may move a little with what is learned of a test; what is said of it stays.
+    const said = ({ failures, ...rest }: Failures) => ({
+      ...rest,
+      failures: failures.map(({ claim, ...failure }) => ({ ...failure, claim: claim?.verdict })),
+    });
+    expect(said(after)).toEqual(said(before));
     // The same fault, long after the fix, is one that has come back.
     await fixture.ingest(fixture.run([fails('a', 10), ...beside(10)], { ...pull(8), commit: 'later' }));
     expect((await failuresOf(fixture, 'later')).failures).toMatchObject([
