@@ -69,7 +69,7 @@ interface DurationsOfTests {
   durations: TestDurations[];
 }
 
-/** The durations of every test, some tests after the other; returns the totals, null if nothing ran. */
+/** The durations of every test, some tests after the other; returns the totals, null if no test that is known ran. */
 export async function* deriveDurations(
   place: DurationsPlace,
   testsAtOnce = TESTS_AT_ONCE,
@@ -101,7 +101,7 @@ export async function* deriveDurations(
       }
     yield { testIds, durations };
   }
-  return newest ? totals : null;
+  return totals.tests > 0 ? totals : null;
 }
 
 const legIn = (row: { pipeline_name: string; job_name: string }, axes: string): Leg => ({

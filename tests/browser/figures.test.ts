@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser).each(READERS)('on the page, read in $locale and $ti
         for (const { metrics } of rows)
           await page
             .getByRole('row')
-            .getByTitle(`${metrics.failed_executions} of ${metrics.executions} execution`)
+            .locator(`[data-hint^="${metrics.failed_executions} of ${metrics.executions} execution"]`)
             .first()
             .waitFor();
         await page.getByRole('link', { name }).first().press('Enter');
