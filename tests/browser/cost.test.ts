@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
       expect(await violationsOn(page)).toEqual([]);
       await page.getByLabel('Shared out among').selectOption('cause');
       await page
-        .getByRole('region', { name: 'Cost by cause' })
+        .getByRole('table', { name: 'Cost by cause' })
         .getByRole('row', { name: /No cause/ })
         .waitFor();
       expect(await violationsOn(page)).toEqual([]);

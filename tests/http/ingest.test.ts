@@ -48,6 +48,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
+  app.stores.clock.set(TEST_NOW);
   queued = [];
   isQueueDown = false;
   receipt = null;

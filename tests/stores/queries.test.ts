@@ -23,7 +23,7 @@ describe('every query of sql/queries', () => {
     const text = JSON.stringify(plan);
     // Events are looked up by time, runs by day, a run as of a moment by its hours, everything else by test.
     const keys: [RegExp, string][] = [
-      [/^events\//, 'received_at'],
+      [/^events\/|insights\/(?:departures|queue_checks)$/, 'received_at'],
       [/red_runs/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
       [/insights\/(?:runs|run_lists|usual_tests|lanes|window_runs|run_days|day_revisions|pulls|setup)$/, 'day'],
