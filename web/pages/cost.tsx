@@ -175,8 +175,7 @@ const testColumn = (path: RepositoryPath): Column<TestCost> => ({
       <Link
         to="/$owner/$repository/tests/$testId"
         params={{ ...path, testId }}
-        className="block min-h-6 font-medium text-ink"
-        aria-label={name ?? 'a test that never ran on the default branch'}
+        className="block min-h-6 overflow-hidden font-medium text-ink"
       >
         <TestName name={name ?? 'a test that never ran on the default branch'} />
       </Link>

@@ -105,15 +105,20 @@ const columnsOf = (path: RepositoryPath): readonly Column<Duration>[] => [
     width: 'w-full max-w-0 min-w-48',
     value: (one) => one.test_name,
     cell: (one) => (
-      <Link
-        to="/$owner/$repository/tests/$testId"
-        params={{ ...path, testId: one.test_id }}
-        className="block min-h-6 font-medium text-ink"
-        aria-label={one.test_name}
-      >
-        <TestName name={one.test_name} />
-        <span className="text-xs font-normal text-soft md:hidden">{placeOf(one)}</span>
-      </Link>
+      <>
+        <Link
+          to="/$owner/$repository/tests/$testId"
+          params={{ ...path, testId: one.test_id }}
+          className="block min-h-6 overflow-hidden font-medium text-ink"
+          aria-label={one.test_name}
+        >
+          <TestName name={one.test_name} />
+        </Link>
+        <span className="block text-xs text-soft md:hidden">
+          {placeOf(one)}
+          {one.growth && ` · grown ${formatTimes(one.growth.after_seconds / one.growth.before_seconds)}`}
+        </span>
+      </>
     ),
   },
   {
@@ -135,6 +140,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Duration>[] => [
     id: 'p95',
     head: 'p95',
     hint: '19 of 20 that passed took no longer',
+    width: 'max-md:hidden',
     sorts: ['desc'],
     value: (one) => one.p95_seconds,
     cell: (one) => formatSeconds(one.p95_seconds),
@@ -159,7 +165,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Duration>[] => [
     id: 'growth',
     head: 'Grown',
     isText: true,
-    width: 'min-w-48',
+    width: 'min-w-48 max-md:hidden',
     sorts: ['desc'],
     value: ({ growth }) => (growth === null ? null : growth.after_seconds / growth.before_seconds),
     cell: (one) => <Grown path={path} growth={one.growth} />,

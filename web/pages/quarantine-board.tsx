@@ -115,7 +115,7 @@ const Entry = ({ path, quarantine: one, effect }: EntryProps) => (
       <Link
         to="/$owner/$repository/tests/$testId"
         params={{ ...path, testId: one.test_id }}
-        className="block min-h-6 font-medium text-ink"
+        className="block min-h-6 overflow-hidden font-medium text-ink"
         aria-label={one.test_name}
       >
         <TestName name={one.test_name} />

@@ -101,7 +101,11 @@ export function RepositoriesWeek({ found }: { found: RepositoryChangeList }) {
 /** On a phone, with what else is to be looked at. */
 const Name = ({ of: one }: { of: Changed }) => (
   <>
-    <Link to="/$owner/$repository" params={pathOf(one)} className="font-medium wrap-anywhere text-ink">
+    <Link
+      to="/$owner/$repository"
+      params={pathOf(one)}
+      className="inline-block min-h-6 font-medium wrap-anywhere text-ink"
+    >
       {one.owner}/{one.repository}
     </Link>
     <span className="flex flex-col items-start gap-y-0.5 text-xs md:hidden">

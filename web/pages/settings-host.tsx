@@ -27,7 +27,7 @@ export function HostFields({ path, page }: { path: RepositoryPath; page: HostPag
   return (
     <>
       <Field label="Repository host" hint="Where commits, files and pull requests link to.">
-        <select name="host_kind" className="field" value={kind} onChange={({ target }) => setKind(target.value)}>
+        <select name="host_kind" className="field w-full" value={kind} onChange={({ target }) => setKind(target.value)}>
           <option value="">as webhooks, identity tokens or uploads say</option>
           {Object.entries(KINDS).map(([one, name]) => (
             <option key={one} value={one}>

@@ -48,8 +48,12 @@ function Row({ path, run }: { path: RepositoryPath; run: Run }) {
   const more = run.failed_tests - run.tests.length;
   return (
     <li className="border-t border-line px-4 py-2">
-      <p className="flex flex-wrap items-baseline gap-x-3">
-        <Link to="/$owner/$repository/runs/$run" params={{ ...path, run: run.id }} className="font-medium">
+      <p className="flex flex-wrap items-baseline gap-x-3 gap-y-2">
+        <Link
+          to="/$owner/$repository/runs/$run"
+          params={{ ...path, run: run.id }}
+          className="min-h-6 min-w-6 font-medium"
+        >
           {run.pipeline_name}
         </Link>
         {run.commit_sha !== null && <Commit path={path} commit={run.commit_sha} />}

@@ -9,9 +9,9 @@ interface FieldProps {
 }
 
 export const Field = ({ label, hint, children }: FieldProps) => (
-  <div className="flex flex-col gap-1">
+  <div className="flex min-w-0 flex-col gap-1">
     {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is what it is given */}
-    <label className="flex flex-col gap-1">
+    <label className="flex min-w-0 flex-col gap-1">
       <span className="text-xs text-soft">{label}</span>
       {children}
     </label>
