@@ -194,8 +194,9 @@ describe.skipIf(!hasBrowser)('when the service is slow or away', () => {
         await Bun.sleep(SLOW_MS);
         await route.continue();
       });
-      await page.goto(`${pages.origin}/app${row.address(places)}`);
-      await page.getByRole('status', { name: 'Loading' }).first().waitFor();
+      // Looked for from the beginning: on a busy machine, the page may be there only when the first answers are.
+      const isWorking = page.getByRole('status', { name: 'Loading' }).first().waitFor();
+      await Promise.all([isWorking, page.goto(`${pages.origin}/app${row.address(places)}`)]);
       await row.content(page).waitFor();
       await page.waitForLoadState('networkidle');
       await expectStill(page);
