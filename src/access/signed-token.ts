@@ -47,7 +47,7 @@ export class IssuerUnavailable extends Error {
 interface Issuer {
   /** Distinct. */
   name: string;
-  /** As its tokens name it; it describes itself below. */
+  /** The issuer's name in tokens; its own description is found below that address. */
   url: string;
 }
 

@@ -6,7 +6,7 @@ import { readInput } from './read-input.ts';
 import { Repository } from './repository.ts';
 import { type Connection, Service } from './service.ts';
 
-/** What `--changed-files` takes for the comparison with the base. */
+/** The value of `--changed-files` that asks git for the comparison with the base. */
 export const FROM_GIT = 'git';
 
 /** The job waits for it. */
@@ -21,7 +21,7 @@ export async function changedFromGit(base: string): Promise<string[] | undefined
   return found && pathsOf(found);
 }
 
-/** As many as are taken: of a change with more, few are near any one test. */
+/** Takes as many paths as the limit allows. In a larger change, few are near any one test. */
 function pathsOf(lines: readonly string[]): string[] {
   const paths = lines
     .map((line) => line.trim())
@@ -33,7 +33,7 @@ function pathsOf(lines: readonly string[]): string[] {
   });
 }
 
-/** Of a job: what it tested, and the branch that its pull request is for. */
+/** The commit that a job tested, and the branch that its pull request is for. */
 interface Tested {
   commit: string | undefined;
   branch: string | undefined;

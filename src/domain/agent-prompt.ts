@@ -61,7 +61,7 @@ export interface TestPrompt extends Common {
   health: 'healthy' | 'flaky' | 'broken';
   /** Between 0 and 1; null: not judged yet. */
   probability: number | null;
-  /** Of the default branch in the last 30 UTC days. */
+  /** Figures of the default branch in the last 30 UTC days. */
   executions: number;
   failed: number;
   groups: readonly { exceptionType: string; exceptionMessage: string; failures: number; lastAt: string }[];
@@ -83,7 +83,7 @@ export interface CommitFailurePrompt extends Common {
   verdict: 'new' | 'broken' | 'known_flaky' | 'infrastructure' | 'quarantined';
   /** Like this on the default branch. */
   failuresOnDefaultBranch: number;
-  /** Of the test on this commit. */
+  /** Results of the test on this commit. */
   passesOnCommit: number;
   failuresOnCommit: number;
 }

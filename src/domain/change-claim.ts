@@ -66,7 +66,7 @@ const AROUND = { usually: 0.3, inTrouble: 0.85, least: 0.5, most: 30 } as const;
 /** A change that breaks a test together with others breaks k of them with a probability that falls as this power of k. */
 const TOGETHER_POWER = 1.6;
 const TOGETHER_SUM = 2.29;
-/** Of the tests that a change breaks, how many always fail; the others fail now and then, at any rate. */
+/** Share of the tests broken by a change that always fail; the others fail now and then, at any rate. */
 const ALWAYS = 0.9;
 export const FAILS = 0.99;
 /**

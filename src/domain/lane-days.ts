@@ -29,11 +29,11 @@ export interface Lane {
 /** The red runs of a lane by test; a run with four failed tests gives each a quarter. */
 export interface LaneTests {
   failedTests: number;
-  /** Those with a larger part of the red runs than its peers give it. */
+  /** Tests with a larger part of the red runs here than on its peers. */
   testsBeyond: number;
   /** Red runs beyond what its peers have. */
   redBeyond: number;
-  /** Those that failed on it, the most beyond its peers first. */
+  /** Tests that failed on it, those furthest beyond its peers first. */
   tests: { testId: string; share: number; beyond: number }[];
 }
 

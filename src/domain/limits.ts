@@ -151,7 +151,7 @@ export const CODEOWNERS_BODY_BYTES_MAX = 4 * MEBIBYTE;
 export const CHANGED_FILES_MAX = 3_000;
 export const CHANGED_PATH_LENGTH_MAX = 1_000;
 export const CHANGED_FILES_BYTES_MAX = 256 * 1024;
-/** As JSON, in which some characters take six bytes. */
+/** Size as JSON, in which some characters take six bytes. */
 export const CHANGED_FILES_BODY_BYTES_MAX = 2 * MEBIBYTE;
 /** JSON values of a body: those of a check, and room. */
 export const JSON_BODY_VALUES_MAX = 20_000;

@@ -16,7 +16,7 @@ type RerunVerdict = 'flaky' | 'broken' | 'passes';
 export interface RerunDecision {
   /** The likeliest; null before the first run. */
   verdict: RerunVerdict | null;
-  /** Of the verdict, from 0 to 1. */
+  /** Probability of the verdict, from 0 to 1. */
   probability: number;
 }
 
@@ -36,7 +36,7 @@ function flakyRuns({ failures, passes }: Reruns, rate: number | null): number {
   return FLAKY_RATES.reduce((sum, one, i) => sum + (RATE_SHARES[i] ?? 0) * runs(one, failures, passes), 0);
 }
 
-/** Of the rates at which tests are flaky: one that fails more often cannot be told from one that fails always. */
+/** The lowest and the highest rate of flaky tests. One that fails more often cannot be told from one that always fails. */
 const LOWEST = Math.min(...FLAKY_RATES);
 const HIGHEST = Math.max(...FLAKY_RATES);
 

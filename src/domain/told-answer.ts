@@ -32,7 +32,7 @@ export interface ToldKeys {
 }
 
 export interface ToldAnswer {
-  /** Of the service itself, shown as it is: addresses of pages, a cursor, hints. */
+  /** The service's own words, shown unmarked: addresses of pages, a cursor, hints. */
   own: Readonly<Record<string, string | number | undefined>>;
   /** What the API answered. */
   told: Readonly<Record<string, unknown>>;

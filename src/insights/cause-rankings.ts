@@ -7,7 +7,7 @@ import { causesRevision } from '../postgres/causes.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { TtlCache } from '../ttl-cache.ts';
 
-/** Of a repository with more causes, each page is read. */
+/** In a repository with more causes, each page is read from the store. */
 const RANKED_MAX = 20_000;
 /** 20 lists of as many causes take 60 MB. */
 const KEPT_MAX = 20;

@@ -13,7 +13,7 @@ import type { InsightsDeps } from './common.ts';
 import { type GroupName, groupKey } from './failure-evidence.ts';
 import { earliestOf, type LedgerWindow } from './red-run-ledger.ts';
 
-/** As long as the red runs themselves. */
+/** Kept as long as the red runs themselves. */
 const KEPT_MS = 60_000;
 const KEPT_MAX = 50;
 /** Groups that only other branches have shown, whose texts are read at once: at most 8 MB. */

@@ -77,7 +77,7 @@ export class ClaimEvidences {
   }
 }
 
-/** Of the last weeks; what is from before counts as one. */
+/** Failures on the default branch before that moment, of the last weeks; all older ones count as one. */
 function defaultFailures(test: KnownTest | undefined, failedAt: number): number {
   if (!test?.firstFailure || test.firstFailure.failedAt >= failedAt) return 0;
   let failures = 0;

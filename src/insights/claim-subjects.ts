@@ -16,7 +16,7 @@ const TESTS_MAX = 100;
 const REPORT_LENGTH_MAX = 1_000_000;
 const LOG_LENGTH_MAX = 100_000;
 const REPORT_TESTS_MAX = 20_000;
-/** Of UTF-8, escaped or not. */
+/** Length in bytes of UTF-8, escaped or not. */
 export const QUESTION_BYTES_MAX = 4 * 1024 * 1024;
 
 export const subjectFields = {
@@ -54,7 +54,7 @@ type Subjects = z.output<typeof subjectSchema>;
 /** What a question is about. */
 export interface Asked {
   isAsked(test: { testId: string; testName: string }): boolean;
-  /** Those among the failures of a commit, and names that are not. */
+  /** The tests asked about that are not among those that failed on the commit, each with the reason. */
   missing(failed: readonly { testId: string; testName: string }[]): { test: string; sentence: string }[];
 }
 

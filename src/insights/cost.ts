@@ -202,7 +202,7 @@ interface Names {
   causes: ReadonlyMap<string, { exceptionType: string; message: string }>;
 }
 const NO_NAMES: Names = { tests: new Map(), owners: new Map(), causes: new Map() };
-/** Of a cause, only its text is shown: no failures are counted. */
+/** Only the text of a cause is shown: no failures are counted. */
 const NO_DAYS = { from: 1, to: 0 };
 
 async function namesOf({ db }: CostDeps, { id }: Repository, keys: readonly string[], by: SharedAmong): Promise<Names> {

@@ -115,7 +115,7 @@ const storedDay = (day: number): number => Math.min(Math.max(0, day), DAY_MAX);
 const keyOf = ({ id }: Repository, filters: readonly unknown[], day: number): string =>
   JSON.stringify([id, day, ...filters]);
 
-/** Of all days that a value follows from. */
+/** The revisions of all days that a value follows from. */
 const revisionOf = (revisions: ReadonlyMap<number, string>, day: number): string =>
   Array.from({ length: DAYS_BEFORE + 1 + DAYS_AFTER }, (_, i) => revisions.get(day - DAYS_BEFORE + i) ?? '').join();
 

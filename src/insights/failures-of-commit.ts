@@ -22,7 +22,7 @@ export interface CommitFilters {
   runAttempt: number | undefined;
   /** Only legs with these values. */
   axes: Axes;
-  /** Of the change, from the root of the repository; without any, those that its jobs have sent. */
+  /** Paths of changed files from the root of the repository; without any, those that its jobs have sent. */
   changedFiles?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface CommitFailures {
   changedFiles: readonly string[];
 }
 
-/** Of a repository that is not known. */
+/** The answer about a repository that is not known. */
 export const NO_FAILURES: CommitFailures = { runs: [], failures: [], changedFiles: [] };
 
 /** Reads and judges what failed on a commit: up to {@link FAILED_TESTS_MAX} tests. */

@@ -34,7 +34,7 @@ import {
 import { longWindow, longWindowParameters } from './window.ts';
 
 const PULL_MAX = 2_147_483_647;
-/** Of the executions of a page: a runner tries a test few times. */
+/** Most failed attempts read for a page of executions: a runner tries a test few times. */
 const ATTEMPTS_MAX = 1_000;
 /** A failed attempt ended before its execution did, by less than a day. */
 const DAY_MS = 86_400_000;

@@ -71,7 +71,7 @@ export interface Found extends KnownTests {
   quarantines: ReadonlyMap<string, readonly Quarantine[]>;
   /** Runs of the default branch that were judged troubled, by {@link runKey}. */
   troubled: ReadonlySet<string>;
-  /** Of the commit; empty: not known. */
+  /** Files that the commit changed; empty: not known. */
   changedFiles: readonly string[];
 }
 

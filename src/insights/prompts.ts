@@ -26,7 +26,7 @@ import { readCommitFailures } from './failures-of-commit.ts';
 import { newestFailed, type TestExecution } from './history.ts';
 
 const GROUPS_MAX = 4;
-/** As far back as the newest failure is looked for. */
+/** How far back the newest failure is looked for. */
 const DAYS_MAX = 90;
 
 const response = z

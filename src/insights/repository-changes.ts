@@ -19,9 +19,9 @@ import * as common from './common.ts';
 import { listedFor } from './repositories.ts';
 
 const WEEK_DAYS = 7;
-/** Of more, those with the most unhealthy tests. */
+/** If there are more, those with the most unhealthy tests. */
 const REPOSITORIES_MAX = 50;
-/** Of one repository; the page of the repository counts up to five times as many. */
+/** Tests counted of one repository; the page of the repository counts up to five times as many. */
 const TESTS_MAX = 200;
 const KEPT_MS = 30_000;
 const KEPT_MAX = 200;
@@ -105,7 +105,7 @@ async function readChanges(
   const now = clock.now();
   const sinceDay = dayOf(now) - WEEK_DAYS + 1;
   const since = sinceDay * DAY_MS;
-  // As the transitions of a repository are counted.
+  // Counted like the transitions of a repository.
   const turnedSince = now + 1 - WEEK_DAYS * DAY_MS;
   const all = await overviewOf(db, listedFor(grant, undefined), firstDayOf(now));
   const listed = all

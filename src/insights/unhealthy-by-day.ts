@@ -14,7 +14,7 @@ import * as common from './common.ts';
 
 const DAYS_DEFAULT = 90;
 const DAYS_MAX = 90;
-/** Of more, those that changed last. */
+/** If there are more, those that changed last. */
 const TESTS_MAX = 2_000;
 const KEPT_MS = 60_000;
 const KEPT_MAX = 200;

@@ -7,7 +7,7 @@ import type { Rest } from './rest.ts';
 import { answerOf, defineTool, listOf, pageInputs, pageOf, placeOf, repositoryInput } from './tool.ts';
 
 const claimsSchema = z.looseObject({ commit: z.string(), claims: z.array(z.unknown()) });
-/** Of one answer of the operation, which has no pages. */
+/** Claims in one answer of the operation, which has no pages. */
 const CLAIMS_MAX = 100;
 const LOG_LENGTH_MAX = 100_000;
 const FILES_MAX = 3_000;

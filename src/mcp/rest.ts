@@ -22,7 +22,7 @@ export class RestRefusal extends Error {
 
 export interface RestAnswer {
   body: Readonly<Record<string, unknown>>;
-  /** Of the next page; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last one. */
   nextCursor: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export type RestQuery = Readonly<Record<string, string | number | readonly strin
 const problemSchema = z.object({ title: z.string(), detail: z.string() });
 const bodySchema = z.record(z.string(), z.unknown());
 
-/** What of the caller's request says who asks, and for whom. */
+/** Headers of the caller's request that say who asks, and for whom. */
 const FORWARDED = ['authorization', 'cookie', 'host', 'origin', 'sec-fetch-site', 'traceparent'];
 
 export class Rest {

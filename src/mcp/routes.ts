@@ -12,7 +12,7 @@ import { answerMessage } from './server.ts';
 
 const TAG = 'Service';
 const MCP_PATH = '/mcp';
-/** As JSON-RPC says it. */
+/** An error in the form of JSON-RPC. */
 const FAULT = {
   mediaType: 'application/json',
   example: { jsonrpc: '2.0', id: null, error: { code: -32000, message: '…' } },

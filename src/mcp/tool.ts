@@ -27,7 +27,7 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
 /** Keeps the type of the input for `run`. */
 export const defineTool = <Shape extends z.ZodRawShape>(tool: Tool<Shape>): Tool<Shape> => tool;
 
-/** Of the answers of the API. */
+/** How the fields of the API's answers are told. */
 const KEYS: ToldKeys = {
   words: new Set([
     ...['health_status', 'health_confidence', 'before', 'from', 'to', 'turn', 'verdict', 'status', 'last_conclusion'],
@@ -108,7 +108,7 @@ export async function pageOf(
   return `${FENCE_NOTE}\n${json}`;
 }
 
-/** As many entries of a list as fit, with the cursor to those that follow. */
+/** Lists as many entries as fit, with the cursor to those that follow. */
 export function listOf({
   items,
   nextCursor,

@@ -36,7 +36,7 @@ export interface CauseOrder {
   limit: number;
 }
 
-/** As the column `words` has them. */
+/** Words in the form of the column `words`. */
 const split = (text: string): SQL => sql`regexp_replace(${text}, '[^[:alnum:]]+', ' ', 'g')`;
 
 function queryOf({ words, phrases }: CauseSelection): SQL | undefined {

@@ -7,7 +7,7 @@ import { plainColumn, textColumn } from './columns.ts';
 import { NO_OWNER } from './owners.ts';
 import { causeDays, causeNodes, testOwners } from './schema.ts';
 
-/** Of each cause, the owners of most tests. */
+/** Owners shown of a cause: those of most of its tests. */
 export const CAUSE_OWNERS_MAX = 10;
 
 const ownersRow = z.object({ cause_id: z.string(), owners: z.array(z.string()) });

@@ -43,7 +43,7 @@ const row = z
   .object({ commit_sha: z.string(), paths: z.array(z.string()), is_confined: z.boolean() })
   .transform(({ commit_sha, paths, is_confined }) => ({ commit: commit_sha, paths, isConfined: is_confined }));
 
-/** Of some commits of a repository, by commit. */
+/** Reads the changed files of some commits, by commit. */
 export async function readChangedFiles(
   db: Executor,
   repositoryId: string,

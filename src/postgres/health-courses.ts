@@ -44,7 +44,7 @@ export interface ChangedSince {
   testsMax: number;
 }
 
-/** Of each repository the tests that changed since. */
+/** Reads the tests that changed since, by repository. */
 export async function readCoursesOfRepositories(
   db: Executor,
   repositoryIds: readonly string[],
@@ -54,7 +54,7 @@ export async function readCoursesOfRepositories(
   return rows.map((row) => courseRow.parse(row));
 }
 
-/** Of one repository the tests that changed since, and those that are unhealthy now. */
+/** Reads the tests of one repository that changed since, and those that are unhealthy now. */
 export async function readUnhealthyCourses(
   db: Executor,
   repositoryId: string,

@@ -17,7 +17,7 @@ type Place = Pick<Repository, 'id' | 'owner' | 'name'>;
 const seenBy = (repositoryId: string, holder: ViewHolder) =>
   and(eq(savedViews.repositoryId, repositoryId), inArray(savedViews.holder, [EVERYONE, holderIdOf(holder)]));
 
-/** Those of everyone and of one holder, by name. */
+/** Reads the views of everyone and of one holder, in order of name. */
 export const listViews = (db: Database, repositoryId: string, holder: ViewHolder): Promise<SavedView[]> =>
   onPostgres(() =>
     db

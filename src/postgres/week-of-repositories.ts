@@ -7,7 +7,7 @@ import { causeDays, causeNodes, refusedUploads, repositories, uploadChunks } fro
 
 const troubleRow = z.object({
   repository_id: z.string(),
-  /** Of the uploads of the time; null: none. */
+  /** Whether an upload of that time had problems. */
   has_problem: z.boolean(),
   refused: z.coerce.number(),
   cause: z.tuple([z.string(), z.string(), z.string(), z.number(), z.number()]).nullable(),

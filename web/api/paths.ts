@@ -22,5 +22,5 @@ export const test = (path: TestPath): string => `${insights(path)}${pathOf`/test
 
 export const PAGE_ROWS = 100;
 
-/** Of lists whose rows take the service more than a lookup. */
+/** Rows asked for where each takes the service more than a lookup. */
 export const LINES = 30;

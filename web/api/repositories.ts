@@ -58,7 +58,7 @@ export const turnsQuery = (path: RepositoryPath) =>
     staleTime: 30_000,
   });
 
-/** Of the last 90 days. */
+/** Unhealthy tests by day, of the last 90 days. */
 export const unhealthyByDayQuery = (path: RepositoryPath) =>
   queryOptions({
     queryKey: keyOf('unhealthy by day', path),

@@ -9,7 +9,7 @@ export interface ComparedLine {
   differs: boolean;
 }
 
-/** Of longer texts, the beginning is compared: the time that it takes grows with what differs. */
+/** Only the beginning of longer texts is compared: the time grows with what differs. */
 const LINES_MAX = 2_000;
 
 interface Compared {

@@ -223,7 +223,7 @@ interface PartsProps<Part> {
   label: string;
   noun: string;
   parts: readonly Part[];
-  /** Of the column that names a part. */
+  /** Makes the column that names a part. */
   nameIn: (path: RepositoryPath) => Column<Part>;
   keyOf: (part: Part) => string;
   hasMoney: boolean;

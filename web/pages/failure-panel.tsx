@@ -22,7 +22,7 @@ interface FailurePanelProps {
   beside: string | undefined;
   /** The command that runs the test alone; null: not known. */
   reproduce: string | null;
-  /** Those of the list, newest first. */
+  /** Failures of the list, newest first. */
   failures: TestHistory['executions'];
   onShow: (at: string | undefined, beside: string | undefined) => void;
 }

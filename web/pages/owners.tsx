@@ -64,7 +64,7 @@ export function Owners() {
   );
 }
 
-/** Those without an owner come last, once all owners are there. */
+/** Tests without an owner come last, once all owners are there. */
 const rowsOf = (pages: readonly OwnerList[]): readonly OwnerRow[] => {
   const owners: OwnerRow[] = pages.flatMap((page) => page.owners);
   const [first] = pages;

@@ -60,7 +60,7 @@ function toldWords({ url, source }: RepositoryHost): string {
   return source === 'setting' ? `Until now ${url}.` : `${url}, as ${SOURCES[source]} says.`;
 }
 
-/** Of the form; null: no one has set it. */
+/** The host page in the form; null: no one has set it. */
 export function hostPageIn(form: FormData): HostPage | null {
   const kind = String(form.get('host_kind') ?? '');
   return isKind(kind) ? { kind, url: String(form.get('host_url') ?? '').trim() } : null;

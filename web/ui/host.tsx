@@ -84,7 +84,7 @@ export function File({ path, commit, file, line }: FileProps) {
   const { data: host } = useQuery(hostQuery({ owner: path.owner, repository: path.repository }));
   const name = line ? `${file}:${line}` : file;
   const at = commit ?? host?.default_branch;
-  // Of a machine, not of the repository.
+  // A path on a machine is not in the repository.
   if (!at || /^[/\\]|^\w:|\\|\.\.\//.test(file)) return name;
   return (
     <HostLink

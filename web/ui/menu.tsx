@@ -5,7 +5,7 @@ import type { MenuGroup } from './menu-groups.ts';
 interface MenuButtonProps {
   /** Its name, if the contents do not say it. */
   label?: string;
-  /** Of the menu. */
+  /** Title of the menu. */
   title: string;
   groups: readonly MenuGroup[];
   className?: string;

@@ -17,7 +17,7 @@ type Found = Pick<
 
 interface PagedProps {
   found: Found;
-  /** Of the rows that are loaded. */
+  /** Number of the rows that are loaded. */
   count: number;
   /** The name of older rows on their button. */
   older: string;

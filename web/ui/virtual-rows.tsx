@@ -16,7 +16,7 @@ export interface RowsInView {
 interface RowsInViewOptions {
   table: RefObject<HTMLElement | null>;
   count: number;
-  /** Of a row that has not been measured. */
+  /** Height of a row that has not been measured. */
   rowPx: number;
   /** Called with the last row in view. */
   onSeen: ((last: number) => void) | undefined;

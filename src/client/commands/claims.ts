@@ -72,7 +72,7 @@ async function subjectOf(
     throw new UserError(
       'No CI provider says which commit this is: pass --commit or --pull-request, or the name of one test to read its history.',
     );
-  // What is checked out is the change only in its own job.
+  // The working copy is the change only in the change's own job.
   const base = flags.baseCommit ?? (named || run.baseRef === undefined ? undefined : await mergeBaseWith(run.baseRef));
   return {
     ...(commit !== undefined && { commit }),
@@ -81,7 +81,7 @@ async function subjectOf(
   };
 }
 
-/** Those that git finds are no more than a help; those that are asked for must be there. Throws a UserError. */
+/** Files found by git are a help only; files asked for by name must exist. Throws a UserError. */
 async function changedFilesOf(
   { changedFiles, commit, pullRequest }: ClaimFlags,
   { run, base }: { run: RunInfo; base: string | undefined },

@@ -13,7 +13,7 @@ import { connectionOf, type TargetFlags } from '../target.ts';
 
 /** For one message: a tool may read a long history. */
 const SECONDS_DEFAULT = 60;
-/** Of JSON-RPC: what the service could not answer, and what is no message. */
+/** Error codes of JSON-RPC: the service could not answer, or the message is not valid. */
 const INTERNAL_ERROR = -32603;
 const PARSE_ERROR = -32700;
 

@@ -61,7 +61,7 @@ const SENTENCES: Readonly<Record<Kept, (subject: string) => { notice?: string; l
   outdated: (subject) => ({ line: `The comment stays as it is: ${subject} has a newer commit than this job.` }),
 };
 
-/** What is missing, if there is none; for people. */
+/** The host of the pull request, or a sentence for people that says what is missing. */
 function hostOf({ variables, commentToken }: ClientEnvironment, pull: number): CommentHost | string {
   if (variables.CI_API_V4_URL) {
     const token = commentToken || variables.GITLAB_TOKEN;

@@ -1,4 +1,4 @@
-/** What the service says of a whole commit, of all its CI jobs, as the comment shows it. */
+/** The service's answer about a whole commit, with all its CI jobs, as the comment shows it. */
 import { z } from 'zod';
 import { CLAIM_VERDICTS } from '../../domain/change-claim.ts';
 import { COMMIT_VERDICTS } from '../../domain/commit-verdict.ts';

@@ -7,7 +7,7 @@ import { type CommentHost, type HostComment, HostError } from './host.ts';
 import { HostApi } from './host-api.ts';
 
 export interface GithubPull {
-  /** Of the REST API, without a trailing slash. */
+  /** Address of the REST API, without a trailing slash. */
   apiUrl: string;
   graphqlUrl: string;
   token: string;

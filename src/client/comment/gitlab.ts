@@ -7,7 +7,7 @@ import { type CommentHost, type HostComment, HostError } from './host.ts';
 import { HostApi } from './host-api.ts';
 
 export interface GitlabMergeRequest {
-  /** Of the REST API, without a trailing slash. */
+  /** Address of the REST API, without a trailing slash. */
   apiUrl: string;
   token: string;
   /** Number or path of the project that it is for. */

@@ -8,11 +8,11 @@ import { HostError } from './host.ts';
 export interface HostAccess {
   /** For messages, such as GitHub. */
   name: string;
-  /** Of its API, without a trailing slash. */
+  /** Address of its API, without a trailing slash. */
   url: string;
   token: string;
   headers?: Readonly<Record<string, string>>;
-  /** What to do if the token may not: a sentence. */
+  /** A sentence that says what to do if the token lacks the right. */
   hint: string;
 }
 
@@ -28,7 +28,7 @@ export interface HostPage<T> {
   hasNext: boolean;
 }
 
-/** Of one request, with its first. */
+/** Tries of one request, the first included. */
 const HOST_ATTEMPTS_MAX = 4;
 /** All requests together: people wait for the job. */
 const TOTAL_MS = 60_000;
@@ -63,7 +63,7 @@ export class HostApi {
       if (!(answer instanceof HostError) && answer.status >= 200 && answer.status < 300) return answer;
       const limitedMs = answer instanceof HostError ? undefined : limitedFor(answer);
       const error = answer instanceof HostError ? answer : this.#refusal(answer, limitedMs !== undefined);
-      // What was created without an answer must be looked for, not created again.
+      // If the answer to a creation was lost, look for the comment; do not create it again.
       const mayTry = limitedMs !== undefined || (error.isUncertain && isRepeatable);
       const pauseMs = limitedMs ?? BACKOFF_FIRST_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
       if (!mayTry || attempt >= HOST_ATTEMPTS_MAX || pauseMs >= this.#remainingMs) throw error;

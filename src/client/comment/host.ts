@@ -26,7 +26,7 @@ export class HostError extends Error {
   override name = 'HostError';
   constructor(
     message: string,
-    /** Of the last answer; undefined if there was none. */
+    /** Status of the last answer; undefined if there was none. */
     readonly status: number | undefined,
     /** It may have done it nevertheless: the connection broke, or the host met trouble. */
     readonly isUncertain: boolean,

@@ -67,7 +67,7 @@ async function step({ host, commit, key, read, firstResultAt }: Subject): Promis
   return { what: 'updated', isChanged: true };
 }
 
-/** What was created without an answer is found before it is created again. */
+/** If the answer to a creation was lost, the comment is looked for before it is created again. */
 async function createOrLook(host: CommentHost, key: string, body: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -11,7 +11,7 @@ export interface LinkTemplates {
   compare: string;
   /** With `{commit}` and `{path}`, whose slashes stay. */
   file: string;
-  /** As `file`, with `{line}`, from 1. */
+  /** Like `file`, with `{line}`, which counts from 1. */
   line: string;
   /** With `{number}`. */
   pull_request: string;
