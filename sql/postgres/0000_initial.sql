@@ -158,6 +158,7 @@ CREATE TABLE "ci_insights"."block_parts" (
 	"partition" smallint NOT NULL,
 	"block_id" bigint NOT NULL,
 	"repository_id" uuid NOT NULL,
+	"is_imported" boolean DEFAULT false NOT NULL,
 	"executions" integer NOT NULL,
 	"bytes" integer NOT NULL,
 	"body" "bytea" NOT NULL,
@@ -166,7 +167,8 @@ CREATE TABLE "ci_insights"."block_parts" (
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."partitions" (
 	"id" smallint PRIMARY KEY NOT NULL,
-	"passed_at" timestamp with time zone DEFAULT 'epoch' NOT NULL
+	"passed_at" timestamp with time zone DEFAULT 'epoch' NOT NULL,
+	"import_passed_at" timestamp with time zone DEFAULT 'epoch' NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."postponed_repositories" (
@@ -181,6 +183,7 @@ CREATE TABLE "ci_insights"."stale" (
 	"since_ms" bigint,
 	"test_ids" uuid[] DEFAULT '{}' NOT NULL,
 	"first_block" bigint,
+	"is_imported" boolean DEFAULT false NOT NULL,
 	"revision" bigint DEFAULT 1 NOT NULL,
 	"noted_at" timestamp with time zone,
 	"rests_until" timestamp with time zone DEFAULT 'epoch' NOT NULL,
