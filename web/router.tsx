@@ -10,10 +10,11 @@ import {
 } from '@tanstack/react-router';
 import { BASE, onLostSession, Problem } from './api/client.ts';
 import { leaveForProvider, viewOf } from './api/lost-session.ts';
-import { hostQuery, sessionQuery } from './api/queries.ts';
+import { sessionQuery } from './api/queries.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { readAhead } from './reads.ts';
 import { Frame, Signed } from './ui/frame.tsx';
+import { InRepository } from './ui/host.tsx';
 import { Failed, Loading, NothingHere } from './ui/states.tsx';
 
 /** Reads are tried again when no answer came or a store was away, not when they were refused. */
@@ -106,12 +107,7 @@ const operationsRoute = createRoute({
 const repositoryRoute = createRoute({
   getParentRoute: () => signedRoute,
   path: '/$owner/$repository',
-  // Asked for together with the rest. Its links would move what is beside them if they came later.
-  beforeLoad: ({ context, params }) =>
-    context.queryClient.ensureQueryData(hostQuery(params)).then(
-      () => undefined,
-      () => undefined,
-    ),
+  component: InRepository,
 });
 
 const repositoryHomeRoute = createRoute({

@@ -146,8 +146,7 @@ export const PAGES: readonly PageRow[] = [
     address: (places) => `${repository(places)}/tests/${places.testId}/history?days=90`,
     content: entry,
     empty: alert,
-    // Its one read comes with those of the frame, so there is nothing to wait for within the page.
-    hasReads: false,
+    hasReads: true,
   },
   {
     name: 'causes',
