@@ -1,7 +1,7 @@
 /** Where some failed tests of a commit fail, each in a sentence. A read of a test costs a few milliseconds, so not for all. */
 import { windowUpTo } from '../domain/ratio-window.ts';
 import type { FailsWith } from '../explain/fails-with-schema.ts';
-import { legsOfTest } from '../explain/where-it-fails.ts';
+import { whereTestsFail } from '../explain/where-it-fails.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import type { InsightsDeps } from './common.ts';
 import { latest } from './known-tests.ts';
@@ -26,12 +26,9 @@ export async function whereTheyFail(
     const legs = Math.max(test?.legs.length ?? 0, test?.identities.length ?? 0);
     return legs > 1 && lastFailureAt !== null && lastFailureAt >= window.start;
   });
-  const found = await Promise.all(
-    asked.slice(0, EXPLAINED_MAX).map(async ({ testId }) => {
-      const turn = { owner: repository.owner, signal };
-      const { failsWith } = await legsOfTest(deps.clickhouse, { repositoryId: repository.id, testId, window }, turn);
-      return [testId, failsWith] as const;
-    }),
+  return whereTestsFail(
+    deps.clickhouse,
+    { repositoryId: repository.id, testIds: asked.slice(0, EXPLAINED_MAX).map(({ testId }) => testId), window },
+    { owner: repository.owner, signal },
   );
-  return new Map(found);
 }
