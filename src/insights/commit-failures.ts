@@ -300,7 +300,9 @@ function toJson(
     cause_id: causeId ?? null,
     fails_with: failsWith ?? null,
     attachments: failure.attachments,
-    reproduce: failure.facts && reproduceCommand({ name: failure.testName, ...failure.facts }),
+    reproduce:
+      failure.facts &&
+      reproduceCommand({ name: failure.testName, ...failure.facts, project: axesOf(failure.axes).project }),
     claim: claimJson(claimAbout(failure, { defaultBranch, baseCommit: null })),
     evidence: {
       health_status: failure.episode?.health ?? null,
