@@ -23,6 +23,8 @@ export const ALLOWED = {
   postgres: ['domain', 'observability'],
   queue: ['domain', 'observability', 'postgres'],
   clickhouse: ['observability'],
+  /** Repository hosts: their deliveries, their REST APIs, the addresses of their pages. */
+  hosts: ['domain', 'queue'],
   /** The package for programs that put jobs into the queue. */
   producer: ['queue'],
   config: ['domain', 'queue'],
@@ -37,6 +39,7 @@ export const ALLOWED = {
   parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
     'domain',
+    'hosts',
     'observability',
     'postgres',
     'queue',
@@ -49,9 +52,9 @@ export const ALLOWED = {
     'parts',
   ],
   http: ['domain', 'observability'],
-  access: ['domain', 'http', 'observability', 'postgres'],
-  ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  access: ['domain', 'hosts', 'http', 'observability', 'postgres'],
+  ingest: ['domain', 'formats', 'hosts', 'http', 'ledger', 'observability', 'queue'],
+  insights: ['domain', 'formats', 'hosts', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   /** Saved views. */
