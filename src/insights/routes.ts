@@ -53,6 +53,7 @@ import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
 import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
+import { WhereTheyFail } from './where-they-fail.ts';
 
 const MOUNTED = [
   mountRepositories,
@@ -98,9 +99,11 @@ type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: Qua
 
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const runDays = new RunDays(stores);
+  const knownTests = new KnownTests(stores.db, stores.clock);
   const deps = {
     ...stores,
-    knownTests: new KnownTests(stores.db, stores.clock),
+    knownTests,
+    whereTheyFail: new WhereTheyFail({ ...stores, knownTests }),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     runDays,
