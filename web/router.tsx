@@ -11,6 +11,7 @@ import {
 import { BASE, onLostSession, Problem } from './api/client.ts';
 import { leaveForProvider, viewOf } from './api/lost-session.ts';
 import { sessionQuery } from './api/queries.ts';
+import { SHOWN } from './pages/quarantine-shown.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { readAhead } from './reads.ts';
 import { Frame, Signed } from './ui/frame.tsx';
@@ -211,7 +212,13 @@ const pullsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/pulls',
   validateSearch: (search) =>
-    set({ q: text(search.q), author: text(search.author), state: oneOf(search.state, ['merged', 'all']) }),
+    set({
+      q: text(search.q),
+      author: text(search.author),
+      state: oneOf(search.state, ['merged', 'all']),
+      sort: text(search.sort),
+      ...tableSearch(search),
+    }),
   component: lazyRouteComponent(() => import('./pages/pulls.tsx'), 'Pulls'),
 });
 
@@ -234,8 +241,7 @@ const quarantinesRoute = createRoute({
     set({
       q: text(search.q),
       source: oneOf(search.source, ['manual', 'auto']),
-      recovered: flag(search.recovered),
-      group: oneOf(search.group, ['owner', 'end']),
+      show: oneOf(search.show, SHOWN),
       sort: text(search.sort),
       ...tableSearch(search),
     }),
@@ -245,7 +251,7 @@ const quarantinesRoute = createRoute({
 const backtestRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/quarantines/backtest',
-  validateSearch: (search) => set({ id: text(search.id) }),
+  validateSearch: (search) => set({ id: text(search.id), sort: text(search.sort), ...tableSearch(search) }),
   component: lazyRouteComponent(() => import('./pages/backtest.tsx'), 'BacktestPage'),
 });
 
