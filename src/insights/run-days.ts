@@ -43,6 +43,8 @@ const redRuns = defineQuery(
       const pullRequest = row.pull || null;
       const costly: Omit<CostlyRun, 'reason'> = {
         key: runKeyOf(row),
+        pipelineName: row.pipeline_name,
+        jobName: row.job_name,
         startedAt: row.began_ms,
         endedAt: row.ended_ms,
         tests: row.tests,
