@@ -231,7 +231,7 @@ const searchQuery = {
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
     description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name. In an order by duration, those without one are at its lower end, by name. In the order of cost, those with the most red runs of their own come first, and those that cost nothing are in the order of their names.',
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name. In an order by duration, those without one are at its lower end, by name. In the order of cost, those with the most red runs come first, and those that cost nothing are in the order of their names.',
     default: 'executions_count',
   }),
   direction: directionParameter(),
