@@ -123,6 +123,7 @@ const SORTS = [
   'failed_executions_ratio',
   'last_failure_at',
   'median_seconds',
+  'cost',
   'executions_count',
   'test_name',
 ] as const;

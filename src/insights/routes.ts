@@ -51,6 +51,7 @@ import { mountSegments } from './segments.ts';
 import { mountSetup } from './setup.ts';
 import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
+import { TestCosts } from './test-costs.ts';
 import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
 import { WhereTheyFail } from './where-they-fail.ts';
@@ -100,6 +101,7 @@ type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: Qua
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const runDays = new RunDays(stores);
   const knownTests = new KnownTests(stores.db, stores.clock);
+  const redRunLedgers = new RedRunLedgers({ ...stores, runDays });
   const deps = {
     ...stores,
     knownTests,
@@ -107,7 +109,8 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     runDays,
-    redRunLedgers: new RedRunLedgers({ ...stores, runDays }),
+    redRunLedgers,
+    testCosts: new TestCosts(redRunLedgers),
     redRunCauses: new RedRunCauses(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),
