@@ -20,7 +20,7 @@ export const CHECK_NAME = 'ci-insights';
 /** GitHub takes so many in a request. */
 const ANNOTATIONS_AT_ONCE = 50;
 /** Of all CI jobs together: no one reads more. */
-export const ANNOTATIONS_MAX = 500;
+const ANNOTATIONS_MAX = 500;
 const PER_PAGE = 100;
 const PAGES_MAX = 10;
 

@@ -1,8 +1,8 @@
 /** The one comment of a pull request, on servers that answer as GitHub and GitLab do. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { CommentHost } from '../../src/host-api/comment-host.ts';
 import { GithubComments } from '../../src/host-api/github-comments.ts';
 import { GitlabComments } from '../../src/host-api/gitlab-comments.ts';
-import type { CommentHost } from '../../src/host-api/comment-host.ts';
 import { keepComment, type Wanted } from '../../src/host-api/keep-comment.ts';
 import { markerKey, readMarked, withMarker } from '../../src/host-api/marker.ts';
 import { HOST_TOKEN, PullHost, SELF } from '../support/pull-host.ts';
