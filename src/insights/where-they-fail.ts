@@ -28,7 +28,10 @@ export class WhereTheyFail {
     this.#clock = clock;
   }
 
-  /** By test id. Only tests that ran in several legs and failed on the default branch in the last month: others have nothing to explain. */
+  /**
+   * By test id. Only tests that ran in several legs and failed on the default branch in the last month: others have nothing
+   * to explain.
+   */
   async of(repository: Repository, testIds: readonly string[]): Promise<ReadonlyMap<string, FailsWith>> {
     const window = windowUpTo(this.#clock.now());
     // At the same time: these look-ups share a statement.

@@ -21,7 +21,7 @@ interface HostLinkProps {
   otherwise?: ReactNode;
 }
 
-/** The pages of a repository. Its host is asked for together with what they show: links that came later would move what is beside them. */
+/** The pages of a repository, once its host is known: links that came later would move what is beside them. */
 export function InRepository() {
   const path = useParams({ from: '/signed/$owner/$repository' });
   // Once is enough: a link within asks again for what could not be read.
