@@ -7,7 +7,7 @@ import { PULL_REQUEST_NUMBER_MAX } from '../../domain/limits.ts';
 
 const user = z.object({ id: z.int().min(0).nullish(), username: z.string().min(1) });
 
-export const projectSchema = z.object({
+const projectSchema = z.object({
   path_with_namespace: z.string(),
   web_url: z.string(),
   default_branch: z.string().nullish(),

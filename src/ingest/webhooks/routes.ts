@@ -28,7 +28,7 @@ import {
 } from './schemas.ts';
 
 /** A host as far as its deliveries are concerned. */
-export type WebhookHost = Omit<HostSite, 'apiUrl'>;
+type WebhookHost = Omit<HostSite, 'apiUrl'>;
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
