@@ -15,8 +15,10 @@ export const ALLOWED = {
   domain: [],
   /** Test reports: pure, shared by the gateway and the client. */
   formats: ['domain'],
+  /** The REST of repository hosts: comments, checks, changed files. The client and the workers write there. */
+  'host-api': ['domain'],
   /** Runs in CI jobs, on Node as well as on Bun: no store, no server. */
-  client: ['domain', 'formats'],
+  client: ['domain', 'formats', 'host-api'],
   /** The plugins of test runners. */
   reporters: ['client', 'formats'],
   observability: [],

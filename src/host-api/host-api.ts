@@ -1,9 +1,9 @@
 /** The REST API of a repository host: with its token, within a total time, and no faster than it asks for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { version } from '../../../package.json' with { type: 'json' };
-import type { HttpAnswer, HttpRequest } from '../http.ts';
-import { HostError } from './host.ts';
+import { version } from '../../package.json' with { type: 'json' };
+import type { HttpAnswer, HttpRequest } from '../http-request.ts';
+import { HostError } from './host-error.ts';
 
 export interface HostAccess {
   /** For messages, such as GitHub. */
@@ -80,7 +80,7 @@ export class HostApi {
     const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, this.#remainingMs);
     if (timeoutMs <= 0) return new HostError(`there was no time left to ask ${name}`, undefined, true);
     try {
-      const { sendRequest } = await import('../http.ts');
+      const { sendRequest } = await import('../http-request.ts');
       return await sendRequest(new URL(path.startsWith('/') ? `${url}${path}` : path), {
         method,
         headers: {

@@ -3,8 +3,9 @@
  * writes it again.
  */
 import { z } from 'zod';
-import { type CommentHost, type HostComment, HostError } from './host.ts';
+import type { CommentHost, HostComment } from './comment-host.ts';
 import { HostApi } from './host-api.ts';
+import { HostError } from './host-error.ts';
 
 export interface GitlabMergeRequest {
   /** Address of the REST API, without a trailing slash. */
@@ -24,7 +25,7 @@ const notesSchema = z.array(
 const PER_PAGE = 100;
 const PAGES_MAX = 30;
 
-export class Gitlab implements CommentHost {
+export class GitlabComments implements CommentHost {
   readonly subject: string;
   readonly #api: HostApi;
   readonly #path: string;

@@ -3,35 +3,28 @@
  * and which comments people have deleted: https://docs.github.com/en/graphql/reference/objects#commentdeletedevent
  */
 import { z } from 'zod';
-import { type CommentHost, type HostComment, HostError } from './host.ts';
-import { HostApi } from './host-api.ts';
+import type { CommentHost, HostComment } from './comment-host.ts';
+import { askGraphql, type GithubRepository, githubApi, githubPath, nameOf } from './github-api.ts';
+import type { HostApi } from './host-api.ts';
+import { HostError } from './host-error.ts';
 
-export interface GithubPull {
-  /** Address of the REST API, without a trailing slash. */
-  apiUrl: string;
-  graphqlUrl: string;
-  token: string;
-  /** `acme/shop` */
-  repository: string;
+export interface GithubPull extends GithubRepository {
   number: number;
 }
 
 const loginSchema = z.object({ login: z.string() }).nullable();
 const pullSchema = z.object({
-  data: z.object({
-    viewer: z.object({ login: z.string() }),
-    repository: z.object({
-      pullRequest: z.object({
-        headRefOid: z.string(),
-        timelineItems: z.object({
-          nodes: z.array(z.object({ createdAt: z.string(), actor: loginSchema, deletedCommentAuthor: loginSchema })),
-        }),
+  viewer: z.object({ login: z.string() }),
+  repository: z.object({
+    pullRequest: z.object({
+      headRefOid: z.string(),
+      timelineItems: z.object({
+        nodes: z.array(z.object({ createdAt: z.string(), actor: loginSchema, deletedCommentAuthor: loginSchema })),
       }),
     }),
   }),
 });
-const refusedSchema = z.object({ errors: z.array(z.object({ message: z.string() })).min(1) });
-type Pull = z.infer<typeof pullSchema>['data'];
+type Pull = z.infer<typeof pullSchema>;
 
 const commentsSchema = z.array(
   z.object({
@@ -57,7 +50,7 @@ const PULL = `query ($owner: String!, $name: String!, $number: Int!) {
 const PER_PAGE = 100;
 const PAGES_MAX = 30;
 
-export class Github implements CommentHost {
+export class GithubComments implements CommentHost {
   readonly subject: string;
   readonly #api: HostApi;
   readonly #path: string;
@@ -65,14 +58,11 @@ export class Github implements CommentHost {
 
   constructor(private readonly pull: GithubPull) {
     this.subject = `pull request ${pull.number}`;
-    this.#path = `/repos/${pull.repository.split('/').map(encodeURIComponent).join('/')}/issues`;
-    this.#api = new HostApi({
-      name: 'GitHub',
-      url: pull.apiUrl,
-      token: pull.token,
-      headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
-      hint: 'The job needs `permissions: pull-requests: write`, and jobs of forks get a token that only reads',
-    });
+    this.#path = `${githubPath(pull)}/issues`;
+    this.#api = githubApi(
+      pull,
+      'The job needs `permissions: pull-requests: write`, and jobs of forks get a token that only reads',
+    );
   }
 
   async head(): Promise<string> {
@@ -118,20 +108,12 @@ export class Github implements CommentHost {
     );
   }
 
-  async #read(): Promise<Pull> {
-    const { repository, number, graphqlUrl } = this.pull;
-    const [owner, name] = repository.split('/');
-    const json = { query: PULL, variables: { owner, name, number } };
-    const asked = { method: 'POST', json, isRepeatable: true } as const;
-    const answer = await this.#api.ask(graphqlUrl, z.union([pullSchema, refusedSchema]), asked);
-    if ('data' in answer) return answer.data;
-    const reason = answer.errors.map(({ message }) => message).join('; ');
-    throw new HostError(`GitHub does not show ${this.subject}: ${reason}`, undefined, false);
+  #read(): Promise<Pull> {
+    const [owner, name] = this.pull.repository.split('/');
+    const json = { query: PULL, variables: { owner, name, number: this.pull.number } };
+    return askGraphql(this.#api, this.pull, json, pullSchema, this.subject);
   }
 }
-
-/** An App is called `ci[bot]` by REST, and `ci` where GraphQL names it as an author. */
-const nameOf = (login: string | undefined): string | undefined => login?.replace(/\[bot\]$/, '').toLowerCase();
 
 const isBy = (viewer: string, user: { login: string; type: string } | null | undefined): boolean =>
   user != null && (user.login === viewer || (user.type === 'Bot' && nameOf(user.login) === nameOf(viewer)));

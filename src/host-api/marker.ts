@@ -1,6 +1,6 @@
 /** The first line of the comment, which no page shows: whose comment it is, and what was written below. */
 import { createHash } from 'node:crypto';
-import type { RepositoryName } from '../../domain/repository-path.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 
 const MARKER = /<!-- ci-insights:comment ([0-9a-f]{16}) ([0-9a-f]{32}) -->\n?/;
 

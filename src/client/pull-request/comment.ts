@@ -1,14 +1,15 @@
 /** `gate --comment`: one comment on the pull request of the job, which says what failed on its newest commit. */
 import { commentText } from '../../domain/pull-comment.ts';
+import type { CommentHost } from '../../host-api/comment-host.ts';
+import { GithubComments } from '../../host-api/github-comments.ts';
+import { GitlabComments } from '../../host-api/gitlab-comments.ts';
+import { type Kept, keepComment } from '../../host-api/keep-comment.ts';
+import { markerKey } from '../../host-api/marker.ts';
 import type { Subject } from '../gate/consult.ts';
 import { printError } from '../output.ts';
-import { type ClientEnvironment, isWebAddress } from '../settings.ts';
+import type { ClientEnvironment } from '../settings.ts';
 import { commitState, firstResultAt } from './commit-state.ts';
-import { Github } from './github.ts';
-import { Gitlab } from './gitlab.ts';
-import type { CommentHost } from './host.ts';
-import { type Kept, keepComment } from './keep.ts';
-import { markerKey } from './marker.ts';
+import { placeOf } from './place.ts';
 
 /**
  * Never throws: the result of the job does not depend on the comment. Returns sentences about why there is none, or not the
@@ -61,25 +62,10 @@ const SENTENCES: Readonly<Record<Kept, (subject: string) => { notice?: string; l
   outdated: (subject) => ({ line: `The comment stays as it is: ${subject} has a newer commit than this job.` }),
 };
 
-/** The host of the pull request, or a sentence for people that says what is missing. */
-function hostOf({ variables, commentToken }: ClientEnvironment, pull: number): CommentHost | string {
-  if (variables.CI_API_V4_URL) {
-    const token = commentToken || variables.GITLAB_TOKEN;
-    const project = variables.CI_MERGE_REQUEST_PROJECT_ID || variables.CI_PROJECT_ID;
-    if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN or GITLAB_TOKEN is not set, as in jobs of forks';
-    if (!project) return 'CI_MERGE_REQUEST_PROJECT_ID is not set';
-    const apiUrl = addressOf(variables.CI_API_V4_URL);
-    return apiUrl === null ? 'CI_API_V4_URL is not an address' : new Gitlab({ apiUrl, token, project, iid: pull });
-  }
-  const repository = variables.GITHUB_REPOSITORY;
-  if (!repository?.includes('/'))
-    return 'neither GITHUB_REPOSITORY nor CI_API_V4_URL says where the pull request is (GitHub and GitLab have comments)';
-  const token = commentToken || variables.GITHUB_TOKEN;
-  if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN or GITHUB_TOKEN is not set';
-  const apiUrl = addressOf(variables.GITHUB_API_URL || 'https://api.github.com');
-  const graphqlUrl = addressOf(variables.GITHUB_GRAPHQL_URL || `${apiUrl?.replace(/\/v3$/, '')}/graphql`);
-  if (apiUrl === null || graphqlUrl === null) return 'GITHUB_API_URL or GITHUB_GRAPHQL_URL is not an address';
-  return new Github({ apiUrl, graphqlUrl, token, repository, number: pull });
+function hostOf(environment: ClientEnvironment, pull: number): CommentHost | string {
+  const place = placeOf(environment);
+  if (typeof place === 'string') return place;
+  return place.kind === 'github'
+    ? new GithubComments({ ...place, number: pull })
+    : new GitlabComments({ ...place, iid: pull });
 }
-
-const addressOf = (url: string): string | null => (isWebAddress(url) ? url.replace(/(?<!\/)\/+$/, '') : null);

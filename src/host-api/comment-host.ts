@@ -5,7 +5,7 @@ export interface HostComment {
   body: string;
 }
 
-/** One pull request there, as one token sees it. Every method throws {@link HostError}. */
+/** One pull request there, as one token sees it. Every method throws a HostError. */
 export interface CommentHost {
   /** `pull request 7`, `merge request 7` */
   readonly subject: string;
@@ -19,18 +19,4 @@ export interface CommentHost {
   remove(id: string): Promise<void>;
   /** Whether a person deleted a comment of this token since then; false where the host keeps no record of it. */
   wasDeletedSince(at: number): Promise<boolean>;
-}
-
-/** The host did not do what was asked. The message is a sentence without its full stop, and never holds the token. */
-export class HostError extends Error {
-  override name = 'HostError';
-  constructor(
-    message: string,
-    /** Status of the last answer; undefined if there was none. */
-    readonly status: number | undefined,
-    /** It may have done it nevertheless: the connection broke, or the host met trouble. */
-    readonly isUncertain: boolean,
-  ) {
-    super(message);
-  }
 }

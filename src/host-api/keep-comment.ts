@@ -3,7 +3,8 @@
  * it finds nothing to change: the last one to look has written the newest answer, and of two comments the older one stays.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CommentHost, HostError } from './host.ts';
+import type { CommentHost } from './comment-host.ts';
+import { HostError } from './host-error.ts';
 import { plain, readMarked, withMarker } from './marker.ts';
 
 export interface Wanted {
