@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       expect(await chosen()).toBe(await options.nth(0).textContent());
       await page.keyboard.press('ArrowDown');
       expect(await chosen()).toBe(await options.nth(1).textContent());
-      expect(await options.nth(1).getAttribute('aria-selected')).toBe('true');
+      expect(await options.nth(1).getAttribute('data-focused')).toBe('true');
       await page.keyboard.press('ArrowUp');
       await page.keyboard.press('ArrowUp');
       expect(await chosen()).toBe(await options.last().textContent());
@@ -76,6 +76,27 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.press('Escape');
       await field.waitFor({ state: 'detached' });
       expect(await button.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+    });
+  });
+
+  test('loses no key that is typed before its script is there', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open(pages.base);
+      await page.getByRole('button', { name: 'Jump to …' }).waitFor();
+      let letThrough = () => {};
+      const held = new Promise<void>((resolve) => {
+        letThrough = resolve;
+      });
+      await page.route('**/open-jump-*.js', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('#7');
+      await page.getByRole('textbox', { name: /Pull request/ }).waitFor();
+      await page.keyboard.press('Enter');
+      letThrough();
+      await page.getByRole('heading', { name: /#7$/ }).waitFor();
     });
   });
 
