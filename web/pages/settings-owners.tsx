@@ -164,7 +164,7 @@ interface ButtonProps {
 }
 
 const Button = ({ name, isDisabled = false, onClick, children }: ButtonProps) => (
-  <button type="button" className="button px-2" aria-label={name} title={name} disabled={isDisabled} onClick={onClick}>
+  <button type="button" className="button px-2" aria-label={name} data-hint={name} disabled={isDisabled} onClick={onClick}>
     {children}
   </button>
 );
