@@ -100,6 +100,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/settings`]: 'read',
   [`PATCH ${REPOSITORY}/settings`]: 'administer',
   [`GET ${REPOSITORY}/owners`]: 'read',
+  [`POST ${REPOSITORY}/owners/preview`]: 'administer',
   [`GET ${REPOSITORY}/codeowners`]: 'read',
   [`PUT ${REPOSITORY}/codeowners`]: 'upload',
   [`GET ${REPOSITORY}/search/tests`]: 'read',

@@ -13,6 +13,7 @@ export type ReadName =
   | 'settings'
   | 'search'
   | 'owners'
+  | 'owners preview'
   | 'durations'
   | 'test'
   | 'explanation'
