@@ -157,6 +157,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/views`]: 'read',
   [`DELETE ${REPOSITORY}/views/:view_id`]: 'read',
   [`POST ${REPOSITORY}/backtests`]: 'quarantine',
+  [`GET ${REPOSITORY}/backtests`]: 'read',
   [`GET ${REPOSITORY}/backtests/:backtest_id`]: 'read',
   [`POST ${REPOSITORY}/quarantines/check`]: 'read',
   [`POST ${REPOSITORY}/split`]: 'read',

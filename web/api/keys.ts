@@ -40,6 +40,7 @@ export type ReadName =
   | 'quarantines'
   | 'quarantine effects'
   | 'backtest'
+  | 'backtests'
   | 'log'
   | 'log counts'
   | 'service state'
