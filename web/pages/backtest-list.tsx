@@ -61,25 +61,31 @@ const columnsOf = (path: RepositoryPath, open: string | undefined): readonly Col
     width: 'min-w-48',
     sorts: ['asc', 'desc'],
     value: ({ policy }) => policyInWords(policy),
-    cell: ({ id, policy }) => (
-      <Link
-        to="/$owner/$repository/quarantines/backtest"
-        params={path}
-        search={(others) => ({ ...others, id })}
-        resetScroll={false}
-        className="block min-h-6 font-medium text-ink"
-        aria-current={id === open ? 'true' : undefined}
-      >
-        {policyInWords(policy)}
-        {id === open && <span className="font-normal text-soft"> · shown</span>}
-      </Link>
-    ),
+    cell: (one) => {
+      const { id, policy } = one;
+      return (
+        <>
+          <Link
+            to="/$owner/$repository/quarantines/backtest"
+            params={path}
+            search={(others) => ({ ...others, id })}
+            resetScroll={false}
+            className="block min-h-6 font-medium text-ink"
+            aria-current={id === open ? 'true' : undefined}
+          >
+            {policyInWords(policy)}
+            {id === open && <span className="font-normal text-soft"> · shown</span>}
+          </Link>
+          <span className="block text-soft sm:hidden">{resultOf(one)}</span>
+        </>
+      );
+    },
   },
   {
     id: 'result',
     head: 'Result',
     isText: true,
-    width: 'min-w-56',
+    width: 'min-w-56 max-sm:hidden',
     value: resultOf,
   },
   {

@@ -61,7 +61,9 @@ function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }
     setEager(false);
   };
   const isWithin = owner !== undefined && repository !== undefined;
-  const label = isWithin ? 'Pull request, commit, branch, test, view or page' : 'Repository, pull request or page';
+  const label = isWithin
+    ? 'Pull request, commit, branch, test, message, owner, view or page'
+    : 'Repository, pull request or page';
   return (
     <Dialog title="Jump to" onClose={onClose}>
       <Suspense

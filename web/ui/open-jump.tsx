@@ -70,7 +70,9 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
           <Input
             role="combobox"
             aria-expanded={places.length > 0}
-            placeholder={path === null ? 'Repository, #123 or page' : '#123, commit, branch, test, view or page'}
+            placeholder={
+              path === null ? 'Repository, #123 or page' : '#123, commit, branch, test, message, owner or page'
+            }
             className="field w-full"
             ref={focusField}
           />
