@@ -210,6 +210,7 @@ const SILENT: Record<string, string> = {
   'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/claims': 'it only reads',
+  'POST /v1/ci/:owner/repositories/:repository/owners/preview': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/split': 'it only keeps what it answers, for the other shards of a run',
   'PATCH /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
   'DELETE /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
