@@ -15,14 +15,18 @@ export const ALLOWED = {
   domain: [],
   /** Test reports: pure, shared by the gateway and the client. */
   formats: ['domain'],
+  /** The REST of repository hosts: comments, checks, changed files. The client and the workers write there. */
+  'host-api': ['domain'],
   /** Runs in CI jobs, on Node as well as on Bun: no store, no server. */
-  client: ['domain', 'formats'],
+  client: ['domain', 'formats', 'host-api'],
   /** The plugins of test runners. */
   reporters: ['client', 'formats'],
   observability: [],
   postgres: ['domain', 'observability'],
   queue: ['domain', 'observability', 'postgres'],
   clickhouse: ['observability'],
+  /** Repository hosts: their deliveries, their REST APIs, the addresses of their pages. */
+  hosts: ['domain', 'queue'],
   /** The package for programs that put jobs into the queue. */
   producer: ['queue'],
   config: ['domain', 'queue'],
@@ -37,6 +41,7 @@ export const ALLOWED = {
   parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
     'domain',
+    'hosts',
     'observability',
     'postgres',
     'queue',
@@ -49,9 +54,9 @@ export const ALLOWED = {
     'parts',
   ],
   http: ['domain', 'observability'],
-  access: ['domain', 'http', 'observability', 'postgres'],
-  ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  access: ['domain', 'hosts', 'http', 'observability', 'postgres'],
+  ingest: ['domain', 'formats', 'hosts', 'http', 'ledger', 'observability', 'queue'],
+  insights: ['domain', 'formats', 'hosts', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   /** Saved views. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
-import type { HttpAnswer, HttpRequest } from './http.ts';
+import type { HttpAnswer, HttpRequest } from '../http-request.ts';
 import { ServiceError } from './service-error.ts';
 
 export interface Connection {
@@ -117,7 +117,7 @@ export class Service {
     if (timeoutMs <= 0) return new OutOfTime(`there was no time left to ask ${this.url}`, false);
     try {
       // Node takes 20 ms to load what it has for HTTP and TLS, which a command that asks nothing does not need.
-      const { sendRequest } = await import('./http.ts');
+      const { sendRequest } = await import('../http-request.ts');
       const token = typeof this.#token === 'string' ? this.#token : await this.#token(timeoutMs);
       const http = await sendRequest(new URL(this.address(path)), {
         method,
@@ -160,12 +160,14 @@ interface Sent {
 class OutOfTime extends ServiceError {}
 
 /** An answer that is not a success. */
-class Refusal extends ServiceError {
+export class Refusal extends ServiceError {
   constructor(
     message: string,
     isRefusal: boolean,
     status: number,
     readonly retryAfter: string | undefined,
+    /** The body of the answer. */
+    readonly text = '',
   ) {
     super(message, isRefusal, status);
   }
@@ -191,7 +193,7 @@ export function refusalOf(url: string, { status, headers, text }: HttpAnswer): S
   const { title, detail, errors } = parsed.success ? parsed.data : { title: undefined, detail: undefined, errors: [] };
   const reasons = errors.map((error) => error.msg).filter((message) => !detail?.includes(message));
   const sentence = [detail ?? title, ...reasons].filter(Boolean).join(' ') || 'the service refused the request';
-  return new Refusal(`${sentence} (${status})`, !isTransient(status), status, headers['retry-after']);
+  return new Refusal(`${sentence} (${status})`, !isTransient(status), status, headers['retry-after'], text);
 }
 
 /** Time to wait as the service asks: seconds, or a date. */

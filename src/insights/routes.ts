@@ -54,6 +54,7 @@ import { mountStats } from './stats.ts';
 import { TestCosts } from './test-costs.ts';
 import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
+import { WhereTheyFail } from './where-they-fail.ts';
 
 const MOUNTED = [
   mountRepositories,
@@ -99,10 +100,12 @@ type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: Qua
 
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const runDays = new RunDays(stores);
+  const knownTests = new KnownTests(stores.db, stores.clock);
   const redRunLedgers = new RedRunLedgers({ ...stores, runDays });
   const deps = {
     ...stores,
-    knownTests: new KnownTests(stores.db, stores.clock),
+    knownTests,
+    whereTheyFail: new WhereTheyFail({ ...stores, knownTests }),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     runDays,
