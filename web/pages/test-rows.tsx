@@ -161,7 +161,7 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     id: 'cost',
     head: 'Red runs',
     hint: 'Of the last 28 days, shared out evenly among the tests that failed in each. Shown in this order',
-    width: 'w-20 max-xl:hidden',
+    width: 'w-24 max-xl:hidden',
     sorts: ['desc'],
     value: ({ cost }) => cost?.red_runs ?? null,
     cell: ({ cost }) => (cost === null ? <span className="text-soft">–</span> : formatShares(cost.red_runs)),
