@@ -161,7 +161,7 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     id: 'cost',
     head: 'Red runs',
     hint: 'Of the last 28 days, shared out evenly among the tests that failed in each. Counted in this order',
-    width: 'w-20 max-md:hidden',
+    width: 'w-24 max-md:hidden',
     sorts: ['desc'],
     isExtra: true,
     value: ({ cost }) => cost?.red_runs ?? null,
