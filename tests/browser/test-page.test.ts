@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the page of a test', () => {
       await page.getByRole('region', { name: 'It runs' }).waitFor();
       const list = page.getByRole('region', { name: 'Backtests so far' });
       await list.getByRole('link', { name: /^Flaky tests since .*Oct.*, least probability 0\.9/ }).waitFor();
-      await list.getByText('It runs.').waitFor();
+      await list.getByText('It runs.').filter({ visible: true }).waitFor();
       expect(await page.getByLabel('Least probability').inputValue()).toBe('0.9');
       expect(new URL(page.url()).searchParams.get('id')).not.toBeNull();
       expect(await violationsOn(page)).toEqual([]);
