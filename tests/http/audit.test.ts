@@ -206,7 +206,7 @@ const SILENT: Record<string, string> = {
   'PUT /v1/ci/:owner/repositories/:repository/commits/:commit_sha/changed-files': UPLOAD,
   'POST /mcp': 'what its tools ask leaves the entries: tests/http/mcp.test.ts',
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
-  'POST /webhooks/github': 'it is the word of the repository host, which is in the event log; a rename is tested below',
+  'POST /webhooks/:host': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/claims': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/split': 'it only keeps what it answers, for the other shards of a run',
