@@ -44,7 +44,7 @@ const eventSchema = z.object({
     .describe('Details, as the type defines them; other fields are kept as sent'),
 });
 
-const pullRequestSchema = z.object({
+export const pullRequestSchema = z.object({
   number: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX),
   id: z.int().min(0).describe("The host's id of the pull request"),
   title: text(PULL_REQUEST_TITLE_LENGTH_MAX),

@@ -204,11 +204,13 @@ const SILENT: Record<string, string> = {
   'PUT /v1/ci/:owner/repositories/:repository/codeowners':
     'it is a file of the default branch, whose history the host has',
   'PUT /v1/ci/:owner/repositories/:repository/commits/:commit_sha/changed-files': UPLOAD,
+  'PUT /v1/ci/:owner/repositories/:repository/pull-requests': UPLOAD,
   'POST /mcp': 'what its tools ask leaves the entries: tests/http/mcp.test.ts',
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/:host': 'it is the word of the repository host, which is in the event log; a rename is tested below',
   'POST /v1/ci/:owner/repositories/:repository/quarantines/check': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/claims': 'it only reads',
+  'POST /v1/ci/:owner/repositories/:repository/owners/preview': 'it only reads',
   'POST /v1/ci/:owner/repositories/:repository/split': 'it only keeps what it answers, for the other shards of a run',
   'PATCH /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
   'DELETE /v1/ci/:owner/repositories/:repository/quarantines/check': 'it is refused',
