@@ -6,9 +6,9 @@ import { type NewEvent, newEvent } from '../src/domain/events.ts';
 import { hostPageSchema } from '../src/domain/host-page.ts';
 import type { RepositoryName } from '../src/domain/repository-path.ts';
 import type { Logger } from '../src/observability/log.ts';
-import { type Database, onPostgres } from '../src/postgres/client.ts';
+import { type Database, type Executor, onPostgres } from '../src/postgres/client.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
-import { keepPullRequests, newestOfBranches, type PullRequest } from '../src/postgres/pull-requests.ts';
+import { keepPullRequests, newestOfBranches, type PullRequest, pullRequestsOf } from '../src/postgres/pull-requests.ts';
 import type { RepositoryStore } from '../src/postgres/repositories.ts';
 import { doerOf } from '../src/postgres/repository-changes.ts';
 import {
@@ -65,10 +65,7 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
   if (page.success) await deps.repositories.learnHost(repository, page.data, 'webhook');
   await onPostgres(() =>
     deps.db.transaction(async (tx) => {
-      await keepPullRequests(
-        tx,
-        payload.pull_requests.map((version) => pullRequestOf(repository.id, version)),
-      );
+      await keepPullRequests(tx, await rowsOf(tx, repository.id, payload.pull_requests));
       const newest = await newestOfBranches(
         tx,
         repository.id,
@@ -86,6 +83,21 @@ const HOST = doerOf(byService('repository host'));
 async function rename(deps: PrEventsDeps, from: RepositoryName, to: RepositoryName): Promise<void> {
   const renamed = await deps.repositories.rename(from, to, HOST);
   if (renamed === 'taken') deps.log.warn({ from, to }, 'cannot rename a repository: its new path is taken by another');
+}
+
+/** Where a host does not say who the author is, the author that is known stays. */
+async function rowsOf(
+  tx: Executor,
+  repositoryId: string,
+  versions: readonly PullRequestVersion[],
+): Promise<PullRequest[]> {
+  const unsaid = versions.filter((version) => version.is_author_unknown).map(({ number }) => number);
+  const known = unsaid.length > 0 ? await pullRequestsOf(tx, repositoryId, unsaid) : new Map<number, PullRequest>();
+  return versions.map((version) => {
+    const row = pullRequestOf(repositoryId, version);
+    const before = version.is_author_unknown ? known.get(version.number) : undefined;
+    return before ? { ...row, authorId: before.authorId, authorLogin: before.authorLogin } : row;
+  });
 }
 
 const pullRequestOf = (repositoryId: string, version: PullRequestVersion): PullRequest => ({

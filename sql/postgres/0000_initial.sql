@@ -708,7 +708,7 @@ CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("e
 CREATE INDEX "quarantines_unannounced" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null and "ci_insights"."quarantines"."announced_expiry" is distinct from "ci_insights"."quarantines"."expires_at";--> statement-breakpoint
 CREATE INDEX "quarantines_of_causes" ON "ci_insights"."quarantines" USING btree ("repository_id","cause_id") WHERE "ci_insights"."quarantines"."cause_id" is not null;--> statement-breakpoint
 CREATE INDEX "quarantines_removed" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id") WHERE "ci_insights"."quarantines"."removed_at" is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
+CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"));--> statement-breakpoint
 CREATE INDEX "backtests_repository" ON "ci_insights"."backtests" USING btree ("repository_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "backtests_finished" ON "ci_insights"."backtests" USING btree ("finished_at");--> statement-breakpoint

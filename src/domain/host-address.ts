@@ -23,6 +23,9 @@ export function hostOfOwner<H extends AddressedHost>(hosts: readonly H[], owner:
   return named ?? hosts.find(({ isDefault }) => isDefault);
 }
 
+/** The owner on its host, if the owner in an address begins with the name of a host, whichever that is; else the same. */
+export const withoutHostName = (owner: string): string => owner.replace(/^[a-z0-9]+(?:-[a-z0-9]+)*--/i, '');
+
 /** The owner on its host, of an owner in an address of that host. */
 export const ownerOnHost = ({ name, isDefault }: AddressedHost, owner: string): string =>
   isDefault ? owner : owner.slice(name.length + BETWEEN.length);

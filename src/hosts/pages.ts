@@ -1,4 +1,5 @@
 /** Where a repository is shown to people: its page on its host, and the pages of its commits, files and pull requests. */
+import { withoutHostName } from '../domain/host-address.ts';
 import { HOST_KINDS, type HostKindName, type HostPage, isPlainAddress } from '../domain/host-page.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { LinkTemplates } from './host.ts';
@@ -32,10 +33,11 @@ function pageAt(kind: HostKindName, address: string, { owner, name }: Repository
   const url = isPlainAddress(address) && URL.parse(address);
   if (!url) return undefined;
   const parts = url.pathname.split('/').filter((part) => part !== '');
+  const owners = [owner, withoutHostName(owner)];
   // A host may lie below a path, and a repository in groups: the client joins their names with dots.
   const isThis = parts.some((_, i) => {
     const [first, ...rest] = parts.slice(i);
-    return rest.length > 0 && isSame(first ?? '', owner) && isSame(rest.join('.'), name);
+    return rest.length > 0 && owners.some((one) => isSame(first ?? '', one)) && isSame(rest.join('.'), name);
   });
   return isThis ? { kind, url: `${url.origin}/${parts.join('/')}` } : undefined;
 }

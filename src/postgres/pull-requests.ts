@@ -23,7 +23,7 @@ export async function findPullRequest(
 
 /** Some pull requests by their numbers; nothing of those that no webhook has named. */
 export async function pullRequestsOf(
-  db: Database,
+  db: Executor,
   repositoryId: string,
   numbers: readonly number[],
 ): Promise<Map<number, PullRequest>> {

@@ -1,9 +1,10 @@
 /**
  * Repositories: looked up by path without regard to case, recorded at their first write.
  *
- * A service serves one repository host. Its addresses name owner and repository only, so lookups do too: the first
- * repository that is recorded with a path has it, and a job that names another host adds to that one. The host is
- * recorded because the id is derived from it, which lets services for different hosts be merged one day.
+ * An address names owner and repository only, so lookups do too. A repository of a host that is not the default host has the
+ * name of that host in its owner (`src/domain/host-address.ts`), so two of the same name on two hosts are two. The first
+ * repository that is recorded with a path has it, and a job that names another host adds to that one. The host is recorded
+ * because the id is derived from it.
  */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';

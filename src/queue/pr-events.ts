@@ -53,6 +53,10 @@ export const pullRequestSchema = z.object({
     .nullable()
     .default(null)
     .describe('Null when the account is gone'),
+  is_author_unknown: z
+    .boolean()
+    .optional()
+    .describe('True: the host does not say who the author is, and who is known stays; `author` is null then'),
   base_ref: text(NAME_LENGTH_MAX).nullable().default(null),
   head_ref: text(NAME_LENGTH_MAX)
     .nullable()

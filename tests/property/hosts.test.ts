@@ -18,6 +18,13 @@ describe('the page of a repository, from the address of a job', () => {
     expect(hostOfJob(jobUrl, SHOP)).toEqual({ kind, url });
   });
 
+  test('of a host that is not the default host has the owner without its name', () => {
+    const page = hostOfJob('https://gitlab.com/acme/shop/-/jobs/7', { owner: 'my-lab--acme', name: 'shop' });
+    expect(page?.url).toBe('https://gitlab.com/acme/shop');
+    const owner = 'lab--other';
+    expect(hostOfJob('https://gitlab.com/acme/shop/-/jobs/7', { owner, name: 'shop' })).toBeUndefined();
+  });
+
   test('of groups within groups is known by the name that the client gives them', () => {
     const page = hostOfJob('https://gitlab.com/acme/web/shop/-/jobs/7', { owner: 'acme', name: 'web.shop' });
     expect(page?.url).toBe('https://gitlab.com/acme/web/shop');

@@ -52,7 +52,7 @@ const ROWS: Record<string, Rule> = {
   'GET /admin/queues': 'board',
   'GET /admin/queues/': 'board',
   'GET /admin/queues/*': 'board',
-  'POST /webhooks/github': 'signature',
+  'POST /webhooks/:host': 'signature',
   'GET /v1/application': 'key',
   'GET /sign-in/oidc': 'public',
   'GET /sign-in/oidc/callback': 'public',
@@ -194,7 +194,7 @@ const BOUNDS: Record<string, string> = {
   'GET /sign-in/oidc/callback': BUDGET,
   'POST /v1/session': BUDGET,
   'POST /v1/auth/ci': 'budgets for signatures and for the keys of a repository: tests/http/ci-exchange.test.ts',
-  'POST /webhooks/github':
+  'POST /webhooks/:host':
     'room for bodies; the signature is checked before they are parsed: tests/http/webhooks-room.test.ts',
   'GET /admin/queues': 'a credential of operators is asked for first',
   'GET /admin/queues/': 'a credential of operators is asked for first',
@@ -204,6 +204,7 @@ const BOUNDS: Record<string, string> = {
 const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 const { owner, name } = uniqueRepository();
 const VALUES: Record<string, string> = {
+  host: 'github',
   owner,
   repository: name,
   test_id: TEST,
@@ -446,7 +447,7 @@ describe('what anyone may ask for', () => {
   );
 
   test('deliveries of the host are never refused for their number: it sends none again', async () => {
-    const found = await statuses('POST /webhooks/github', PUBLIC_PER_SECOND_MAX + 1);
+    const found = await statuses('POST /webhooks/:host', PUBLIC_PER_SECOND_MAX + 1);
     expect(found.includes(503)).toBe(false);
   });
 });

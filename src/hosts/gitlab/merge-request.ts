@@ -94,7 +94,7 @@ const versionOf = (payload: MergeRequestPayload): PullRequestVersion => {
     number: request.iid,
     id: request.id,
     title: fit(request.title, PULL_REQUEST_TITLE_LENGTH_MAX),
-    author: authorOf(payload),
+    ...authorOf(payload),
     base_ref: fitName(request.target_branch),
     head_ref: headRefOf(request),
     head_commit: request.last_commit ? fitName(request.last_commit.id) : null,
@@ -105,9 +105,9 @@ const versionOf = (payload: MergeRequestPayload): PullRequestVersion => {
 
 /** A delivery has the author's number, but only the names of who acts, is assigned or reviews. */
 function authorOf({ user, assignees, reviewers, object_attributes: { author_id: id } }: MergeRequestPayload) {
-  if (id === null || id === undefined) return null;
   const found = [user, ...(assignees ?? []), ...(reviewers ?? [])].find((one) => one.id === id);
-  return found ? { id, login: fitName(found.username) } : null;
+  if (typeof id !== 'number' || !found) return { author: null, is_author_unknown: true };
+  return { author: { id, login: fitName(found.username) } };
 }
 
 /** `group:branch` for a branch of a fork: this project may have a different branch with the same name. */

@@ -7,7 +7,10 @@ import type { OwnerRule } from '../../domain/owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_WARNING_DAYS_DEFAULT } from '../../domain/quarantine-rules.ts';
 import { moment, schema } from './columns.ts';
 
-/** Recorded at the first write. Names keep the case of that write and are compared without case. */
+/**
+ * Recorded at the first write. Names keep the case of that write and are compared without case. The owner is that of addresses:
+ * on a host that is not the default host, it begins with the name of the host (`src/domain/host-address.ts`).
+ */
 export const repositories = schema.table(
   'repositories',
   {
@@ -46,11 +49,7 @@ export const repositories = schema.table(
   },
   (table) => [
     // The lookup of every request, by path.
-    uniqueIndex('repositories_path').on(
-      sql`lower(${table.owner})`,
-      sql`lower(${table.name})`,
-      sql`lower(${table.host})`,
-    ),
+    uniqueIndex('repositories_path').on(sql`lower(${table.owner})`, sql`lower(${table.name})`),
   ],
 );
 
