@@ -49,11 +49,14 @@ export const ALLOWED = {
     'maintenance',
     'deps',
     'parts',
+    'comments',
   ],
   http: ['domain', 'observability'],
   access: ['domain', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
   insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  /** The comments and checks that the service itself keeps at hosts. */
+  comments: ['config', 'domain', 'host-api', 'insights', 'observability', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   /** Saved views. */
@@ -118,6 +121,7 @@ const ROOM_OF_FILE: Record<string, Room> = {
   'src/config.ts': 'config',
   'src/deps.ts': 'deps',
   'src/features.ts': 'features',
+  'src/host-config.ts': 'config',
   'src/main.ts': 'main',
   'src/oidc-config.ts': 'config',
   'src/service-lock.ts': 'deps',

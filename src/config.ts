@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
 import { UserError } from './errors.ts';
+import { type HostConfig, hostConfigOf, repositoryList, secretsOfHosts } from './host-config.ts';
 import { type OidcConfig, oidcOf, oidcScopes, oidcTenants, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
 
@@ -122,6 +123,19 @@ const environmentSchema = z.object({
   AUDIT_RETENTION_DAYS: whole(1, 36_500).optional(),
   GITHUB_AUTH: onOff.optional(),
   GITHUB_API_URL: secretsUrl.optional(),
+  GITHUB_APP_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'must be the id of a GitHub App, or its client id')
+    .optional(),
+  GITHUB_APP_KEY: z.string().optional(),
+  GITHUB_APP_KEY_FILE: z.string().optional(),
+  GITHUB_COMMENT_TOKEN: z.string().optional(),
+  GITHUB_COMMENT_TOKEN_FILE: z.string().optional(),
+  GITLAB_API_URL: secretsUrl.optional(),
+  GITLAB_COMMENT_TOKEN: z.string().optional(),
+  GITLAB_COMMENT_TOKEN_FILE: z.string().optional(),
+  PULL_REQUEST_COMMENTS: repositoryList.optional(),
+  COMMIT_CHECKS: repositoryList.optional(),
   GITHUB_WEBHOOK_SECRET: secrets.optional(),
   GITHUB_WEBHOOK_OWNER_SECRETS: ownerSecrets.optional(),
   OIDC_ISSUER: secretsUrl.optional(),
@@ -183,6 +197,8 @@ export interface Config {
    * asked.
    */
   githubApiUrl: string | undefined;
+  /** What the service writes at repository hosts; undefined: nothing. */
+  hostConfig: HostConfig | undefined;
   /** Each of them may sign the host's webhooks; without any, every delivery is refused. */
   webhookSecrets: readonly string[];
   /** For the repositories of an owner who is in here, only these may sign. */
@@ -225,6 +241,7 @@ export function secretsOf(config: Config): string[] {
     ...config.webhookSecrets,
     ...[...config.webhookOwnerSecrets.values()].flat(),
     ...(config.oidc ? [config.oidc.clientSecret] : []),
+    ...(config.hostConfig ? secretsOfHosts(config.hostConfig) : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
 }
@@ -273,6 +290,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,
     githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
+    hostConfig: hostConfigOf(env),
     webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
     webhookOwnerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),
     oidc: oidcOf(env),

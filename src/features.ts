@@ -68,6 +68,8 @@ export type CoreDeps = Pick<
   oidc?: Deps['config']['oidc'];
   /** Undefined: CI jobs need keys. */
   ciTokens?: Deps['config']['ciTokens'];
+  /** Undefined: the service writes nothing at hosts. */
+  hostConfig?: Deps['config']['hostConfig'];
 };
 
 /**
@@ -75,7 +77,19 @@ export type CoreDeps = Pick<
  * quarantines listen.
  */
 export function coreFeatures(deps: CoreDeps): Feature[] {
-  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc, ciTokens } = deps;
+  const {
+    clock,
+    clickhouse,
+    keys,
+    sessions,
+    repositories,
+    quarantines,
+    notifications,
+    probes,
+    oidc,
+    ciTokens,
+    hostConfig,
+  } = deps;
   const { db } = deps.postgres;
   const identity = identityOf(clock, oidc);
   return [
@@ -85,7 +99,15 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountKeys(app, http, keys),
     (app, http) => mountCiExchange(app, http, { keys, repositories, config: ciTokens }),
     (app, http) => mountHealth(app, http, readinessOf(db, probes)),
-    (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
+    (app, http) =>
+      mountInsights(app, http, {
+        clock,
+        clickhouse,
+        repositories,
+        quarantines,
+        db,
+        keptAtHost: hostConfig,
+      }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
@@ -112,7 +134,10 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 
 /** Everything that the API's port offers, in the order of its document. */
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
-  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc, ciTokens: deps.config.ciTokens }),
+  ...coreFeatures({
+    ...{ ...deps, probes, oidc: deps.config.oidc },
+    ...{ ciTokens: deps.config.ciTokens, hostConfig: deps.config.hostConfig },
+  }),
   ...monitoring.features,
   (app, http) => mountDeadLetters(app, http, deps),
   (app, http) => mountReceiptLists(app, http, deps.receipts),

@@ -15,6 +15,7 @@ import { isLater, type SummarisedExecution } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import type { IdentityCounts } from '../postgres/identities.ts';
 import type { AddedRun } from '../postgres/judged-runs.ts';
+import type { PullRan } from '../postgres/pull-comments.ts';
 import type { FirstFailure } from '../postgres/tests.ts';
 import type { IdentifiedExecution } from './executions.ts';
 
@@ -27,6 +28,7 @@ const lineSchema = z.object({
   run_id: z.string(),
   run_attempt: z.number(),
   commit_sha: z.string(),
+  pull_request: z.number().nullish(),
   framework: z.string(),
   framework_version: z.string(),
   language: z.string(),
@@ -77,6 +79,8 @@ export class Contents {
   readonly commits = new Map<string, boolean>();
   /** By commit, off the default branch. Without those that are unknown. */
   readonly pulls = new Map<string, PullCommit>();
+  /** By the number of a pull request: the commit on which something ran last. */
+  readonly pullsRan = new Map<number, PullRan>();
   /** By commit, on the default branch, if something failed on it. Without those that are unknown. */
   readonly failedOnDefault = new Map<string, FailuresOnDefault>();
   /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
@@ -131,10 +135,17 @@ export class Contents {
   }
 
   #addPull(line: Line): void {
+    this.#addPullRan(line);
     const commit = entryOf(this.pulls, line.commit_sha, () => ({ failedAt: undefined, retried: new Set<string>() }));
     for (const [i, status] of line.e_status.entries())
       if (status === 'failed') commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
       else if (status === 'passed' && at(line.e_is_flaky, i)) commit.retried.add(at(line.e_test_id, i));
+  }
+
+  #addPullRan({ pull_request: number, commit_sha: commit, e_finished_ms: finished }: Line): void {
+    if (!number) return;
+    const ranAt = finished.reduce((newest, at) => Math.max(newest, at), 0);
+    if (ranAt > (this.pullsRan.get(number)?.ranAt ?? 0)) this.pullsRan.set(number, { number, commit, ranAt });
   }
 
   /** Plain loops and lookups: this runs for every execution. */

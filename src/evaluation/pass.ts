@@ -30,6 +30,7 @@ import {
   resume,
   takePartition,
 } from '../postgres/partitions.ts';
+import { notePullComments } from '../postgres/pull-comments.ts';
 import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -51,6 +52,8 @@ export interface PassDeps {
   db: Database;
   log: Logger;
   limits?: PartLimits;
+  /** Pull requests on which something has finished since then are noted for their comments; without it none is. */
+  commentedSince?: (() => number) | undefined;
 }
 
 /** The waiting parts of a repository. */
@@ -63,7 +66,7 @@ interface Waiting {
 
 /** @returns how many executions were evaluated; undefined if nothing waits that no one else is evaluating */
 export async function evaluatePartition(
-  { db, log, limits = PASS_LIMITS }: PassDeps,
+  { db, log, limits = PASS_LIMITS, commentedSince }: PassDeps,
   paceMs: number,
 ): Promise<number | undefined> {
   let taken: readonly Part[] | undefined;
@@ -74,35 +77,42 @@ export async function evaluatePartition(
         if (partition === undefined) return undefined;
         const parts = await readWaitingParts(tx, partition, limits);
         taken = parts;
-        await evaluateParts(tx, partition, parts);
+        await evaluateParts(tx, partition, parts, commentedSince);
         return executionsOf(parts);
       }),
     );
   } catch (error) {
     if (error instanceof StoreUnavailable || !taken) throw error;
-    return evaluateApart({ db, log }, new Set(taken.map(({ repositoryId }) => repositoryId)));
+    return evaluateApart({ db, log, commentedSince }, new Set(taken.map(({ repositoryId }) => repositoryId)));
   }
 }
 
 /** Evaluates everything that waits of a repository. */
-export async function evaluateRepository(db: Database, repositoryId: string): Promise<number> {
+export async function evaluateRepository(
+  db: Database,
+  repositoryId: string,
+  commentedSince?: PassDeps['commentedSince'],
+): Promise<number> {
   const partition = partitionOf(repositoryId);
   return onPostgres(() =>
     db.transaction(async (tx) => {
       await lockPartitionsOf(tx, repositoryId);
       const parts = await readWaitingParts(tx, partition, PASS_LIMITS, repositoryId);
-      if (parts.length > 0) await evaluateParts(tx, partition, parts);
+      if (parts.length > 0) await evaluateParts(tx, partition, parts, commentedSince);
       return executionsOf(parts);
     }),
   );
 }
 
 /** One repository cannot be evaluated: the others of its partition are evaluated alone, and it is tried again later. */
-async function evaluateApart({ db, log }: PassDeps, repositoryIds: ReadonlySet<string>): Promise<number> {
+async function evaluateApart(
+  { db, log, commentedSince }: PassDeps,
+  repositoryIds: ReadonlySet<string>,
+): Promise<number> {
   let executions = 0;
   for (const repositoryId of repositoryIds)
     try {
-      executions += await evaluateRepository(db, repositoryId);
+      executions += await evaluateRepository(db, repositoryId, commentedSince);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       log.error({ err: error, repository: repositoryId }, 'a repository cannot be evaluated; will retry');
@@ -113,11 +123,17 @@ async function evaluateApart({ db, log }: PassDeps, repositoryIds: ReadonlySet<s
 
 const executionsOf = (parts: readonly Part[]): number => parts.reduce((sum, { executions }) => sum + executions, 0);
 
-async function evaluateParts(tx: Executor, partition: number, parts: readonly Part[]): Promise<void> {
+async function evaluateParts(
+  tx: Executor,
+  partition: number,
+  parts: readonly Part[],
+  commentedSince: PassDeps['commentedSince'],
+): Promise<void> {
   const waiting = readContents(parts);
   const known = await countAll(tx, waiting);
   for (const one of waiting) await judge(tx, one, known);
   for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
+  if (commentedSince) await notePulls(tx, waiting, commentedSince());
   await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
   await deleteParts(tx, partition, parts);
   await resume(
@@ -125,6 +141,14 @@ async function evaluateParts(tx: Executor, partition: number, parts: readonly Pa
     waiting.map(({ repositoryId }) => repositoryId),
   );
   await notePass(tx, partition);
+}
+
+/** Late results, such as those of an import, are nothing to comment on. */
+async function notePulls(tx: Executor, waiting: readonly Waiting[], since: number): Promise<void> {
+  for (const { repositoryId, contents } of waiting) {
+    const pulls = [...contents.pullsRan.values()].filter(({ ranAt }) => ranAt >= since);
+    await notePullComments(tx, repositoryId, pulls);
+  }
 }
 
 function readContents(parts: readonly Part[]): Waiting[] {

@@ -62,7 +62,7 @@ export class HostApi {
       const answer = await this.#send(path, asked);
       if (!(answer instanceof HostError) && answer.status >= 200 && answer.status < 300) return answer;
       const limitedMs = answer instanceof HostError ? undefined : limitedFor(answer);
-      const error = answer instanceof HostError ? answer : this.#refusal(answer, limitedMs !== undefined);
+      const error = answer instanceof HostError ? answer : this.#refusal(answer, limitedMs);
       // If the answer to a creation was lost, look for the comment; do not create it again.
       const mayTry = limitedMs !== undefined || (error.isUncertain && isRepeatable);
       const pauseMs = limitedMs ?? BACKOFF_FIRST_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
@@ -98,9 +98,10 @@ export class HostApi {
     }
   }
 
-  #refusal({ status, text }: HttpAnswer, isLimited: boolean): HostError {
+  #refusal({ status, text }: HttpAnswer, limitedMs: number | undefined): HostError {
     const { name, hint } = this.access;
-    if (isLimited) return new HostError(`${name} takes no more requests for now (${status})`, status, false);
+    if (limitedMs !== undefined)
+      return new HostError(`${name} takes no more requests for now (${status})`, status, false, limitedMs);
     const reason = reasonOf(text);
     const said = reason === undefined ? '' : `: ${reason}`;
     const isForbidden = status === 401 || status === 403 || status === 404;

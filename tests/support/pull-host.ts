@@ -2,6 +2,8 @@
  * One pull request on a repository host on this machine: the comments of GitHub's REST API, its GraphQL answer about the pull
  * request, and the notes of GitLab's. Comments come in pages, with links between them.
  */
+import type { KeyObject } from 'node:crypto';
+import { jwtVerify } from 'jose';
 
 export interface StoredComment {
   id: number;
@@ -13,6 +15,13 @@ interface Deletion {
   createdAt: string;
   actor: { login: string };
   deletedCommentAuthor: { login: string };
+}
+
+interface InstalledApp {
+  id: string;
+  publicKey: KeyObject;
+  /** The clock of the host. */
+  now: () => number;
 }
 
 /** Answers in place of the host; undefined lets the host answer. */
@@ -28,6 +37,8 @@ export class PullHost {
   /** Method and path of each request that changes something. */
   readonly changes: string[] = [];
   trouble: Trouble = () => undefined;
+  /** A GitHub App that is installed in the repository. */
+  app: InstalledApp | undefined;
   readonly #deletions: Deletion[] = [];
   #nextId = 1;
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#serve(request) });
@@ -69,6 +80,7 @@ export class PullHost {
 
   async #serve(request: Request): Promise<Response> {
     const url = new URL(request.url);
+    if (this.app && /\/(?:installation|access_tokens)$/.test(url.pathname)) return tokenOf(this.app, request, url);
     if (request.headers.get('authorization') !== `Bearer ${HOST_TOKEN}`)
       return Response.json({ message: 'Bad credentials' }, { status: 401 });
     if (request.method !== 'GET' && !url.pathname.endsWith('graphql'))
@@ -112,6 +124,29 @@ export class PullHost {
     return Response.json(shown(comment));
   }
 }
+
+/** As GitHub checks the word of an App: signed by it, for ten minutes at most. */
+async function tokenOf(app: InstalledApp, request: Request, url: URL): Promise<Response> {
+  const jwt = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+  try {
+    const { payload } = await jwtVerify(jwt, app.publicKey, {
+      ...{ issuer: app.id, algorithms: ['RS256'] },
+      currentDate: new Date(app.now()),
+    });
+    const { iat = 0, exp = 0 } = payload;
+    if (exp - iat > 600)
+      return Response.json({ message: "'Expiration time' is too far in the future" }, { status: 401 });
+  } catch {
+    return Response.json({ message: 'A JSON web token could not be decoded' }, { status: 401 });
+  }
+  if (url.pathname.endsWith('/installation')) return Response.json({ id: INSTALLATION });
+  if (request.method !== 'POST' || !url.pathname.endsWith(`/app/installations/${INSTALLATION}/access_tokens`))
+    return Response.json({ message: 'Not Found' }, { status: 404 });
+  const expires_at = new Date(app.now() + 3_600_000).toISOString();
+  return Response.json({ token: HOST_TOKEN, expires_at }, { status: 201 });
+}
+
+const INSTALLATION = 11;
 
 const bodyOf = async (request: Request): Promise<string> => ((await request.json()) as { body: string }).body;
 

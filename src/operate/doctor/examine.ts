@@ -90,6 +90,15 @@ async function checkBacklog(url: string): Promise<Finding[]> {
             `${backlog.deadLettersWaiting} jobs could not be stored.`,
             '`ci-insights dead-letters list` shows why. Fix the cause, then replay them.',
           ),
+      ...(backlog.pullsFailing.count === 0
+        ? []
+        : [
+            warning(
+              'Comments at the host',
+              `${backlog.pullsFailing.count} pull requests wait for their comment or check: ${backlog.pullsFailing.reason}.`,
+              'They are tried again, ever later. Check the token or the App, its rights and the network.',
+            ),
+          ]),
       ok(
         'Failure groups',
         backlog.groupsMoving === 0
