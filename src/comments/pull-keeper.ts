@@ -5,6 +5,7 @@
 import { checkOf } from '../domain/commit-check.ts';
 import { commentText } from '../domain/pull-comment.ts';
 import { isListed } from '../domain/repository-list.ts';
+import { changedOnGithub, changedOnGitlab, type PullToRead } from '../host-api/changed-files.ts';
 import { GithubChecks } from '../host-api/github-checks.ts';
 import { GithubComments } from '../host-api/github-comments.ts';
 import { GitlabComments } from '../host-api/gitlab-comments.ts';
@@ -17,6 +18,8 @@ import type { HostConfig } from '../host-config.ts';
 import { CommentedCommits, type CommentedStores } from '../insights/commented-commit.ts';
 import { firstResultOf } from '../insights/pull-request.ts';
 import { hostWrites } from '../observability/metrics.ts';
+import { readChangedFiles, writeChangedFiles } from '../postgres/changed-files.ts';
+import { onPostgres } from '../postgres/client.ts';
 import type { PullRan } from '../postgres/pull-comments.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type HostPlace, HostPlaces } from './host-places.ts';
@@ -50,6 +53,7 @@ export class PullKeeper {
     if (!isCommented && !isChecked) return 'not_kept';
     const place = await this.#places.of(repository);
     if (place === undefined) return 'elsewhere';
+    await this.#learnFiles(repository, place, { number, commit });
     const key = markerKey(repository);
     const done: string[] = [];
     if (isCommented) {
@@ -76,6 +80,23 @@ export class PullKeeper {
     }
     for (const outcome of done) hostWrites.inc({ outcome });
     return done.join(' ');
+  }
+
+  /** Asks for the files of a change with failures that no job has sent. Claims do without, so a refusal is no failure. */
+  async #learnFiles(repository: Repository, place: HostPlace, pull: PullToRead): Promise<void> {
+    const { db, clock } = this.deps;
+    const { id: repositoryId } = repository;
+    const known = await onPostgres(() => readChangedFiles(db, repositoryId, [pull.commit]));
+    if (known.size > 0 || ((await this.#commits.read(repository, pull.commit))?.total ?? 0) === 0) return;
+    try {
+      const paths = await (place.kind === 'github' ? changedOnGithub(place, pull) : changedOnGitlab(place, pull));
+      // As what a job of the pull request sends: they count off the default branch alone.
+      const name = { repositoryId, commit: pull.commit };
+      if (paths) await writeChangedFiles(db, name, { paths, isConfined: true }, clock.now());
+    } catch (error) {
+      if (!(error instanceof HostError) || error.limitedMs !== undefined) throw error;
+      hostWrites.inc({ outcome: 'files_refused' });
+    }
   }
 }
 

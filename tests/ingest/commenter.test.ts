@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { PullKeeper } from '../../src/comments/pull-keeper.ts';
 import type { HostConfig } from '../../src/host-config.ts';
+import { readChangedFiles } from '../../src/postgres/changed-files.ts';
 import { failingPulls } from '../../src/postgres/pull-comments.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
 import { pullComments } from '../../src/postgres/schema.ts';
@@ -90,6 +91,34 @@ test('a pull request gets one comment when something fails, and it says when not
   await commenter().run();
   expect(host.own().map(({ body }) => body)).toEqual([expect.stringContaining('All clear')]);
   await driver.verify();
+});
+
+test('the files of the change come from the host, where no job has sent them', async () => {
+  host.files = [{ path: 'src/cart.ts' }, { path: 'src/tax.ts', before: 'src/vat.ts' }];
+  const repository = uniqueRepository();
+  const filesOf = async (commit: string) => {
+    const id = (await stores.repositories.find(repository.owner, repository.name))?.id ?? '';
+    return (await readChangedFiles(stores.postgres.db, id, [commit])).get(commit);
+  };
+  const passed = await ran(repository, PASSED);
+  await makeDue();
+  await commenter().run();
+  expect(await filesOf(passed)).toBeUndefined();
+  const failed = await ran(repository, FAILED);
+  await makeDue();
+  await commenter().run();
+  const told = { paths: ['src/cart.ts', 'src/tax.ts', 'src/vat.ts'], isConfined: true };
+  expect(await filesOf(failed)).toEqual(told);
+  host.files = [];
+  await makeDue();
+  await commenter().run();
+  expect(await filesOf(failed)).toEqual(told);
+  host.trouble = (_, { pathname }) => (pathname.endsWith('/files') ? new Response('', { status: 404 }) : undefined);
+  const refused = await ran(repository, FAILED);
+  await makeDue();
+  await commenter().run();
+  expect(await filesOf(refused)).toBeUndefined();
+  expect(await rows()).toMatchObject([{ commitSha: refused, failures: 0, dueAt: null }]);
 });
 
 test('replicas that find the same pull request due write one comment', async () => {

@@ -34,6 +34,8 @@ const SELF_ID = 41;
 export class PullHost {
   comments: StoredComment[] = [];
   head = '';
+  /** What the pull request changes. */
+  files: { path: string; before?: string }[] = [];
   /** Method and path of each request that changes something. */
   readonly changes: string[] = [];
   trouble: Trouble = () => undefined;
@@ -90,7 +92,8 @@ export class PullHost {
     if (url.pathname.endsWith('/graphql')) return Response.json(this.#pull());
     if (url.pathname.endsWith('/user')) return Response.json({ id: SELF_ID });
     const [, collection, id] = /\/(comments|notes)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
-    if (collection === undefined) return Response.json({ sha: this.head });
+    if (/\/(?:files|diffs)$/.test(url.pathname)) return page(url, this.files.map(shownFile));
+    if (collection === undefined) return Response.json({ sha: this.head, head: { sha: this.head } });
     return id === undefined ? this.#list(request, url) : this.#one(request, Number(id));
   }
 
@@ -105,12 +108,7 @@ export class PullHost {
       const comment = this.add(SELF, await bodyOf(request));
       return Response.json(shown(comment), { status: 201 });
     }
-    const size = Number(url.searchParams.get('per_page') ?? 30);
-    const page = Number(url.searchParams.get('page') ?? 1);
-    const hasNext = page * size < this.comments.length;
-    url.searchParams.set('page', String(page + 1));
-    const comments = this.comments.slice((page - 1) * size, page * size).map(shown);
-    return Response.json(comments, hasNext ? { headers: { link: `<${url}>; rel="next"` } } : {});
+    return page(url, this.comments.map(shown));
   }
 
   async #one(request: Request, id: number): Promise<Response> {
@@ -147,6 +145,23 @@ async function tokenOf(app: InstalledApp, request: Request, url: URL): Promise<R
 }
 
 const INSTALLATION = 11;
+
+function page(url: URL, all: readonly unknown[]): Response {
+  const size = Number(url.searchParams.get('per_page') ?? 30);
+  const number = Number(url.searchParams.get('page') ?? 1);
+  const hasNext = number * size < all.length;
+  url.searchParams.set('page', String(number + 1));
+  const items = all.slice((number - 1) * size, number * size);
+  return Response.json(items, hasNext ? { headers: { link: `<${url}>; rel="next"` } } : {});
+}
+
+/** Both hosts in one: GitHub names the path before only if it differs. */
+const shownFile = ({ path, before }: { path: string; before?: string }) => ({
+  filename: path,
+  ...(before !== undefined && { previous_filename: before }),
+  new_path: path,
+  old_path: before ?? path,
+});
 
 const bodyOf = async (request: Request): Promise<string> => ((await request.json()) as { body: string }).body;
 
