@@ -22,11 +22,13 @@ import { readChangedFiles, writeChangedFiles } from '../postgres/changed-files.t
 import { onPostgres } from '../postgres/client.ts';
 import type { PullRan } from '../postgres/pull-comments.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { HostCodeownersFiles } from './host-codeowners.ts';
 import { type HostPlace, HostPlaces } from './host-places.ts';
 
 export class PullKeeper {
   readonly #commits: CommentedCommits;
   readonly #places: HostPlaces;
+  readonly #codeowners: HostCodeownersFiles;
 
   constructor(
     private readonly deps: CommentedStores,
@@ -34,6 +36,7 @@ export class PullKeeper {
   ) {
     this.#commits = new CommentedCommits(deps, config.publicUrl);
     this.#places = new HostPlaces(config, () => deps.clock.now());
+    this.#codeowners = new HostCodeownersFiles(deps);
   }
 
   /** After a refusal, the next attempt asks for another token. */
@@ -53,7 +56,7 @@ export class PullKeeper {
     if (!isCommented && !isChecked) return 'not_kept';
     const place = await this.#places.of(repository);
     if (place === undefined) return 'elsewhere';
-    await this.#learnFiles(repository, place, { number, commit });
+    await this.#learn(repository, place, { number, commit });
     const key = markerKey(repository);
     const done: string[] = [];
     if (isCommented) {
@@ -82,21 +85,32 @@ export class PullKeeper {
     return done.join(' ');
   }
 
-  /** Asks for the files of a change with failures that no job has sent. Claims do without, so a refusal is no failure. */
+  /**
+   * What no job has sent: who owns tests, and the files of a change with failures. The comment does without, so a refusal is no
+   * failure.
+   */
+  async #learn(repository: Repository, place: HostPlace, pull: PullToRead): Promise<void> {
+    for (const learn of [
+      () => this.#codeowners.learn(repository, place),
+      () => this.#learnFiles(repository, place, pull),
+    ])
+      try {
+        await learn();
+      } catch (error) {
+        if (!(error instanceof HostError) || error.limitedMs !== undefined) throw error;
+        hostWrites.inc({ outcome: 'read_refused' });
+      }
+  }
+
   async #learnFiles(repository: Repository, place: HostPlace, pull: PullToRead): Promise<void> {
     const { db, clock } = this.deps;
     const { id: repositoryId } = repository;
     const known = await onPostgres(() => readChangedFiles(db, repositoryId, [pull.commit]));
     if (known.size > 0 || ((await this.#commits.read(repository, pull.commit))?.total ?? 0) === 0) return;
-    try {
-      const paths = await (place.kind === 'github' ? changedOnGithub(place, pull) : changedOnGitlab(place, pull));
-      // As what a job of the pull request sends: they count off the default branch alone.
-      const name = { repositoryId, commit: pull.commit };
-      if (paths) await writeChangedFiles(db, name, { paths, isConfined: true }, clock.now());
-    } catch (error) {
-      if (!(error instanceof HostError) || error.limitedMs !== undefined) throw error;
-      hostWrites.inc({ outcome: 'files_refused' });
-    }
+    const paths = await (place.kind === 'github' ? changedOnGithub(place, pull) : changedOnGitlab(place, pull));
+    // As what a job of the pull request sends: they count off the default branch alone.
+    const name = { repositoryId, commit: pull.commit };
+    if (paths) await writeChangedFiles(db, name, { paths, isConfined: true }, clock.now());
   }
 }
 

@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm';
 import { PullKeeper } from '../../src/comments/pull-keeper.ts';
 import type { HostConfig } from '../../src/host-config.ts';
 import { readChangedFiles } from '../../src/postgres/changed-files.ts';
+import { readCodeowners, writeCodeowners } from '../../src/postgres/owners.ts';
 import { failingPulls } from '../../src/postgres/pull-comments.ts';
 import { RepositoryStore } from '../../src/postgres/repositories.ts';
 import { pullComments } from '../../src/postgres/schema.ts';
@@ -119,6 +120,38 @@ test('the files of the change come from the host, where no job has sent them', a
   await commenter().run();
   expect(await filesOf(refused)).toBeUndefined();
   expect(await rows()).toMatchObject([{ commitSha: refused, failures: 0, dueAt: null }]);
+});
+
+test('CODEOWNERS comes from the host, where no job has sent one', async () => {
+  const { db } = stores.postgres;
+  const repository = uniqueRepository();
+  const content = `* @acme/everyone-with-a-long-name\n${'# é\n'.repeat(40)}src/cart/ @acme/cart\n`;
+  host.codeowners = { path: 'docs/CODEOWNERS', content };
+  const keep = async (results: Result[]) => {
+    await ran(repository, results);
+    await makeDue();
+    await commenter().run();
+    const id = (await stores.repositories.find(repository.owner, repository.name))?.id ?? '';
+    return { id, file: await readCodeowners(db, id) };
+  };
+  const { id, file } = await keep(PASSED);
+  expect(file).toMatchObject({ host: 'github', path: 'docs/CODEOWNERS', content, changedBy: 'repository host' });
+  host.codeowners = undefined;
+  expect((await keep(PASSED)).file).toMatchObject({ content });
+  const sent = { host: 'github' as const, path: 'CODEOWNERS', content: '* @acme/own\n', files: [] };
+  await writeCodeowners(db, id, sent, { name: 'ci', now: TEST_NOW });
+  host.codeowners = { path: '.github/CODEOWNERS', content };
+  expect((await keep(PASSED)).file).toMatchObject({ content: sent.content, changedBy: 'ci' });
+});
+
+test('what the host does not show is no reason to leave the comment out', async () => {
+  const forbidden = { message: 'Resource not accessible by integration' };
+  host.trouble = (_, { pathname }) =>
+    /contents|files/.test(pathname) ? Response.json(forbidden, { status: 403 }) : undefined;
+  await ran(uniqueRepository(), FAILED);
+  await makeDue();
+  await commenter().run();
+  expect(host.own()).toHaveLength(1);
 });
 
 test('replicas that find the same pull request due write one comment', async () => {

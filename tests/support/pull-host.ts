@@ -34,6 +34,8 @@ const SELF_ID = 41;
 export class PullHost {
   comments: StoredComment[] = [];
   head = '';
+  /** Its path on the default branch, and its text. */
+  codeowners: { path: string; content: string } | undefined;
   /** What the pull request changes. */
   files: { path: string; before?: string }[] = [];
   /** Method and path of each request that changes something. */
@@ -92,9 +94,19 @@ export class PullHost {
     if (url.pathname.endsWith('/graphql')) return Response.json(this.#pull());
     if (url.pathname.endsWith('/user')) return Response.json({ id: SELF_ID });
     const [, collection, id] = /\/(comments|notes)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
+    if (/\/(?:contents|repository\/files)\//.test(url.pathname)) return this.#codeownersAt(url);
     if (/\/(?:files|diffs)$/.test(url.pathname)) return page(url, this.files.map(shownFile));
     if (collection === undefined) return Response.json({ sha: this.head, head: { sha: this.head } });
     return id === undefined ? this.#list(request, url) : this.#one(request, Number(id));
+  }
+
+  #codeownersAt({ pathname }: URL): Response {
+    const found = this.codeowners;
+    if (!found || !decodeURIComponent(pathname).endsWith(`/${found.path}`))
+      return Response.json({ message: 'Not Found' }, { status: 404 });
+    // GitHub breaks the lines.
+    const content = Buffer.from(found.content).toString('base64').replace(/.{60}/g, '$&\n');
+    return Response.json({ type: 'file', encoding: 'base64', content });
   }
 
   #pull() {

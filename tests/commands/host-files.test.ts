@@ -1,7 +1,8 @@
-/** The files of a pull request, from servers that answer as GitHub and GitLab do. */
+/** The files of a pull request and CODEOWNERS, from servers that answer as GitHub and GitLab do. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { CHANGED_FILES_MAX } from '../../src/domain/limits.ts';
+import { CHANGED_FILES_MAX, CODEOWNERS_BYTES_MAX } from '../../src/domain/limits.ts';
 import { changedOnGithub, changedOnGitlab } from '../../src/host-api/changed-files.ts';
+import { codeownersOnGitlab } from '../../src/host-api/codeowners.ts';
 import { HOST_TOKEN, PullHost } from '../support/pull-host.ts';
 
 const COMMIT = '1111111111111111111111111111111111111111';
@@ -60,4 +61,15 @@ describe.each([
     host.trouble = () => Response.json({ files: 1 });
     await expect(changed()).rejects.toThrow('something else than its API does');
   });
+});
+
+test('on GitLab, CODEOWNERS is looked for where GitLab looks, and a file that is too large is left out', async () => {
+  const place = { apiUrl: `${host.origin}/api/v4`, token: HOST_TOKEN, project: 'acme/web/shop' };
+  expect(await codeownersOnGitlab(place)).toBeUndefined();
+  host.codeowners = { path: '.gitlab/CODEOWNERS', content: '* @acme\n' };
+  expect(await codeownersOnGitlab(place)).toEqual(host.codeowners);
+  host.codeowners = { path: 'CODEOWNERS', content: 'a'.repeat(CODEOWNERS_BYTES_MAX + 1) };
+  expect(await codeownersOnGitlab(place)).toBeUndefined();
+  host.trouble = () => Response.json([{ type: 'dir' }]);
+  expect(await codeownersOnGitlab(place)).toBeUndefined();
 });
