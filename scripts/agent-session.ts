@@ -4,8 +4,7 @@
  *
  * CI_INSIGHTS_URL=http://127.0.0.1:3000 CI_INSIGHTS_TOKEN=cii_… bun scripts/agent-session.ts acme/shop 691
  */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { cutMiddle, tokensOf } from '../src/domain/told-text.ts';
 
@@ -26,7 +25,7 @@ const failedSchema = z.object({
 const quarantinesSchema = z.object({ quarantined_tests: z.array(z.object({ id: z.string() })) });
 
 const [repository = 'acme/shop', pull = ''] = process.argv.slice(2);
-const client = new Client({ name: 'agent-session', version: '1' });
+const client = new Client({ name: 'agent-session', version: '1' }, { versionNegotiation: { mode: 'auto' } });
 const url = new URL('/mcp', process.env.CI_INSIGHTS_URL ?? 'http://127.0.0.1:3000');
 const headers = { authorization: `Bearer ${process.env.CI_INSIGHTS_TOKEN ?? ''}` };
 await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));

@@ -25,6 +25,8 @@ export const ALLOWED = {
   postgres: ['domain', 'observability'],
   queue: ['domain', 'observability', 'postgres'],
   clickhouse: ['observability'],
+  /** Repository hosts: their deliveries, their REST APIs, the addresses of their pages. */
+  hosts: ['domain', 'queue'],
   /** The package for programs that put jobs into the queue. */
   producer: ['queue'],
   config: ['domain', 'queue'],
@@ -39,6 +41,7 @@ export const ALLOWED = {
   parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
     'domain',
+    'hosts',
     'observability',
     'postgres',
     'queue',
@@ -52,9 +55,9 @@ export const ALLOWED = {
     'comments',
   ],
   http: ['domain', 'observability'],
-  access: ['domain', 'http', 'observability', 'postgres'],
-  ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  access: ['domain', 'hosts', 'http', 'observability', 'postgres'],
+  ingest: ['domain', 'formats', 'hosts', 'http', 'ledger', 'observability', 'queue'],
+  insights: ['domain', 'formats', 'hosts', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   /** The comments and checks that the service itself keeps at hosts. */
   comments: ['config', 'domain', 'host-api', 'insights', 'observability', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],

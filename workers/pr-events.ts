@@ -3,7 +3,7 @@ import type { Clock } from '../src/clock.ts';
 import { byService } from '../src/domain/audit.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
-import { hostPageSchema } from '../src/domain/hosts/hosts.ts';
+import { hostPageSchema } from '../src/domain/host-page.ts';
 import type { RepositoryName } from '../src/domain/repository-path.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';

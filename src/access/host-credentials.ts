@@ -6,12 +6,13 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import type { HostAnswer, Unavailable } from '../hosts/api/answer.ts';
+import type { HostApi, HostRepository } from '../hosts/host.ts';
+import { HOSTS } from '../hosts/hosts.ts';
 import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
 import { forbidden, HttpProblem } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { GitHubClient, type HostRepository } from './github-client.ts';
-import type { HostAnswer, Unavailable } from './host-answer.ts';
 import { AnswerCache } from './host-cache.ts';
 import { Circuit } from './host-circuit.ts';
 import { HostDefaultBranches } from './host-default-branch.ts';
@@ -20,17 +21,6 @@ import { HostDefaultBranches } from './host-default-branch.ts';
 const GRANTED_MS = 5 * 60_000;
 /** How long a no holds: short, so that new access works soon. */
 const REFUSED_MS = 10_000;
-
-/**
- * Tokens of a person (`ghp_`, `github_pat_`), an OAuth app (`gho_`), an app on behalf of a user (`ghu_`) and an
- * installation (`ghs_`). Refresh tokens (`ghr_`) are not credentials of the API. Token lengths have changed before, so
- * only what cannot be a token is excluded.
- */
-const HOST_TOKEN = /^(?:ghp_|gho_|ghu_|ghs_|github_pat_)[A-Za-z0-9_.-]{1,1024}$/;
-const isInstallation = (token: string): boolean => token.startsWith('ghs_');
-
-/** An installation has no user, and nearly all such tokens belong to workflow runs. */
-const INSTALLATION_ACTOR = 'github-actions[bot]';
 
 /** For a host behind a proxy that lets questions about repositories through, but not about users. */
 const UNSHOWN_ACTOR = 'ghost';
@@ -76,19 +66,19 @@ interface HostCredentialsDeps {
  * buildApp({ …, credentials: hostCredentials(config.githubApiUrl, deps) });
  */
 export const hostCredentials = (apiUrl: string | undefined, deps: HostCredentialsDeps): HostCredentials[] =>
-  apiUrl === undefined ? [] : [new HostCredentials(new GitHubClient({ clock: deps.clock, apiUrl }), deps)];
+  apiUrl === undefined ? [] : [new HostCredentials(HOSTS.github.api({ clock: deps.clock, apiUrl }), deps)];
 
 type Settled<T> = Exclude<HostAnswer<T>, Unavailable>;
 
 export class HostCredentials implements CredentialSource {
-  readonly #client: GitHubClient;
+  readonly #api: HostApi;
   readonly #circuit: Circuit;
   readonly #actors: AnswerCache<Settled<string | null>>;
   readonly #repositories: AnswerCache<Settled<HostRepository>>;
   readonly #defaultBranches: HostDefaultBranches;
 
-  constructor(client: GitHubClient, { clock, log, repositories }: HostCredentialsDeps) {
-    this.#client = client;
+  constructor(api: HostApi, { clock, log, repositories }: HostCredentialsDeps) {
+    this.#api = api;
     this.#circuit = new Circuit(clock, isHostDown, (isOpen) => {
       if (isOpen) log.warn('the repository host is not responding; pausing requests to it, its tokens get 503');
       else log.info('the repository host is responding again');
@@ -103,11 +93,11 @@ export class HostCredentials implements CredentialSource {
    * be asked.
    */
   async find(token: string): Promise<Credential | undefined> {
-    if (!HOST_TOKEN.test(token)) return undefined;
+    if (!this.#api.isToken(token)) return undefined;
     const hash = createHash('sha256').update(token).digest('hex');
     const answer = await this.#actors.get(
       hash,
-      () => this.#ask(() => this.#actorOf(token)),
+      () => this.#ask(() => this.#api.actor(token)),
       ({ kind }) => (kind === 'found' ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
@@ -133,32 +123,13 @@ export class HostCredentials implements CredentialSource {
     return asked.result;
   }
 
-  /** Null: the host does not say. */
-  async #actorOf(token: string): Promise<HostAnswer<string | null>> {
-    if (isInstallation(token)) {
-      const answer = await this.#client.accepts(token);
-      return answer.kind === 'found' ? { kind: 'found', value: INSTALLATION_ACTOR } : answer;
-    }
-    const answer = await this.#client.user(token);
-    if (answer.kind === 'missing') return { kind: 'found', value: null };
-    return answer.kind === 'found' ? { kind: 'found', value: answer.value.login } : answer;
-  }
-
-  async #repositoryOf(token: string, { owner, name }: RepositoryName): Promise<HostAnswer<HostRepository>> {
-    const answer = await this.#client.repository(token, owner, name);
-    if (answer.kind !== 'found' || !isInstallation(token)) return answer;
-    // `permissions` are those of a user: for an installation all of them are false, even if it may read. The answer
-    // itself shows that it may read; whether it may write cannot be asked, so that stays as the host says.
-    return { kind: 'found', value: { ...answer.value, pull: true } };
-  }
-
   async #access(token: string, hash: string, repository: RepositoryName, permission: Permission): Promise<Access> {
     const { owner, name } = repository;
     const need = NEEDS[permission];
     const isGranted = (found: HostRepository): boolean => need !== null && found[need];
     const answer = await this.#repositories.get(
       `${hash} ${owner}/${name}`.toLowerCase(),
-      () => this.#ask(() => this.#repositoryOf(token, repository)),
+      () => this.#ask(() => this.#api.repository(token, repository)),
       (known) => (known.kind === 'found' && isGranted(known.value) ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);

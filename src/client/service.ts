@@ -160,12 +160,14 @@ interface Sent {
 class OutOfTime extends ServiceError {}
 
 /** An answer that is not a success. */
-class Refusal extends ServiceError {
+export class Refusal extends ServiceError {
   constructor(
     message: string,
     isRefusal: boolean,
     status: number,
     readonly retryAfter: string | undefined,
+    /** The body of the answer. */
+    readonly text = '',
   ) {
     super(message, isRefusal, status);
   }
@@ -191,7 +193,7 @@ export function refusalOf(url: string, { status, headers, text }: HttpAnswer): S
   const { title, detail, errors } = parsed.success ? parsed.data : { title: undefined, detail: undefined, errors: [] };
   const reasons = errors.map((error) => error.msg).filter((message) => !detail?.includes(message));
   const sentence = [detail ?? title, ...reasons].filter(Boolean).join(' ') || 'the service refused the request';
-  return new Refusal(`${sentence} (${status})`, !isTransient(status), status, headers['retry-after']);
+  return new Refusal(`${sentence} (${status})`, !isTransient(status), status, headers['retry-after'], text);
 }
 
 /** Time to wait as the service asks: seconds, or a date. */

@@ -40,6 +40,10 @@ export const forbidden = (detail: string): HttpProblem => new HttpProblem(403, '
 export const unauthorized = (detail: string, challenge: string): HttpProblem =>
   new HttpProblem(401, 'Unauthorized', detail, { 'www-authenticate': challenge });
 
+/** For clients that ask for another scope when they see it. */
+export const insufficientScope = (detail: string, challenge: string): HttpProblem =>
+  new HttpProblem(403, 'Forbidden', detail, { 'www-authenticate': challenge });
+
 export const notFound = (detail: string): HttpProblem => new HttpProblem(404, 'Not found', detail);
 
 /** For an address that is nothing, whatever the method. */

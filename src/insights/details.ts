@@ -9,7 +9,14 @@ import { recentCounts } from '../domain/ratio-window.ts';
 import { reproduceCommand } from '../domain/reproduce-command.ts';
 import { HEALTHS, STATUSES } from '../domain/status.ts';
 import { legKey } from '../domain/test-identity.ts';
-import { countedIdentities, healthOfTest, newestOf, SKIPPED_DAYS, skippedSince } from '../domain/test-state.ts';
+import {
+  countedIdentities,
+  healthOfTest,
+  newestOf,
+  SKIPPED_DAYS,
+  type SummarisedExecution,
+  skippedSince,
+} from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
@@ -79,6 +86,12 @@ const response = z.object({
     .meta({ description: `Legs of its CI jobs with retained executions, the worst first: at most ${LEGS_MAX}` }),
 });
 
+/** Where an execution ran, by the axis `project` of its leg. */
+function projectOf({ legs }: KnownTest, { executionId }: SummarisedExecution): string | undefined {
+  const leg = legs.find(({ summary }) => summary.newest?.executionId === executionId);
+  return leg && axesOf(leg.axes).project;
+}
+
 export type TestDetails = z.output<typeof response>;
 
 const detailsAddress = '/v1/ci/:owner/repositories/:repository_name/tests/:test_id';
@@ -129,7 +142,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
           test_programming_language: newest?.language || null,
           test_filepath: newest?.filepath || null,
           test_function_name: newest?.function || null,
-          reproduce: newest && reproduceCommand({ name: test.name, ...newest }),
+          reproduce: newest && reproduceCommand({ name: test.name, ...newest, project: projectOf(test, newest) }),
           owners: test.owners,
           legs: legsOf(test, now).slice(0, LEGS_MAX),
         },

@@ -4,8 +4,11 @@
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import type { KeyScope } from '../domain/key-scope.ts';
+import type { Credential } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { notFound, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
+import type { LackingScope } from './tool.ts';
 
 interface Authorization {
   /** Whose access tokens are credentials here. */
@@ -38,6 +41,25 @@ export function challengeOf(authorization: Authorization | undefined, request: R
   ];
   return `Bearer ${parts.length > 0 ? parts.join(', ') : 'realm="ci-insights"'}`;
 }
+
+export const QUARANTINE_SCOPE = 'Quarantines need a key with the scope ci or admin.';
+/** Scopes of keys that may quarantine. */
+const MAY_QUARANTINE: ReadonlySet<KeyScope> = new Set(['ci', 'admin']);
+
+/**
+ * Goes with 403, for a key that may not do what a tool asks. What a person who has signed in may do is up to the rules of the
+ * service: no other scope of a token changes it, so a client is not sent to ask for one.
+ */
+export const lackingScopeOf = (
+  authorization: Authorization | undefined,
+  { application }: Pick<Credential, 'application'>,
+): LackingScope | undefined =>
+  application && !MAY_QUARANTINE.has(application.scope)
+    ? {
+        challenge: { scopes: ['ci'], errorDescription: QUARANTINE_SCOPE },
+        metadata: authorization?.metadata,
+      }
+    : undefined;
 
 const schema = z.object({
   resource: z.string().meta({ example: 'https://ci.example.com/mcp' }),

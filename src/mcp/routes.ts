@@ -3,10 +3,10 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { type Http, mount } from '../http/operation.ts';
 import { publicUrlOf } from '../http/pages.ts';
-import { forbidden, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
+import { forbidden, insufficientScope, PROBLEM_MEDIA_TYPE } from '../http/problems.ts';
 import { isFromOwnPage } from '../http/same-origin.ts';
 import skill from '../skill.md' with { type: 'text' };
-import { authorizationOf, challengeOf, mountAuthorization } from './authorization.ts';
+import { authorizationOf, challengeOf, lackingScopeOf, mountAuthorization, QUARANTINE_SCOPE } from './authorization.ts';
 import { type Handle, Rest } from './rest.ts';
 import { answerMessage } from './server.ts';
 
@@ -27,6 +27,19 @@ const EXAMPLE = {
   method: 'tools/call',
   params: { name: 'what_failed', arguments: { repository: 'acme/shop', pull_request: 7 } },
 };
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
+
+/**
+ * A browser sends an origin for a page, and this address is for programs: a page of another site has no business here. Without a
+ * public address, a page may have made its own name lead to this machine, so only loopback names are believed.
+ */
+function isFromOtherPage(request: Request, publicUrl: string | undefined): boolean {
+  const origin = request.headers.get('origin');
+  if (origin === null) return false;
+  if (publicUrl !== undefined) return origin !== URL.parse(publicUrl)?.origin;
+  return !(isFromOwnPage(request) && LOOPBACK.test(request.headers.get('host') ?? ''));
+}
 
 /** @param oidc the identity provider; undefined: clients need keys */
 export function mountMcp(app: AnyElysia, http: Http, oidc: { issuer: string; scopes: string } | undefined): void {
@@ -64,17 +77,32 @@ export function mountMcp(app: AnyElysia, http: Http, oidc: { issuer: string; sco
         },
         headers: { 'www-authenticate': { description: 'The challenge.', schema: { type: 'string' } } },
       },
+      403: {
+        description:
+          'The scope of the key does not permit the tool: `WWW-Authenticate` says `insufficient_scope`, and the scope that does. Without that header: no rule names the person, or a page of another site asks.',
+        mediaType: PROBLEM_MEDIA_TYPE,
+        example: { type: 'about:blank', title: 'Forbidden', status: 403, detail: QUARANTINE_SCOPE },
+        headers: {
+          'www-authenticate': {
+            description: 'The challenge, if another scope would help.',
+            schema: { type: 'string' },
+          },
+        },
+      },
       406: { ...FAULT, description: 'The client does not accept both `application/json` and `text/event-stream`.' },
     },
-    handle: ({ request, url, body, requestId }) => {
-      // A browser sends it for a page, and this address is for programs: a page of another site has no business here.
-      if (request.headers.has('origin') && !isFromOwnPage(request))
+    handle: async ({ request, url, body, requestId, credential }) => {
+      if (isFromOtherPage(request, http.publicUrl))
         throw forbidden('Pages of other sites may not use this address. Programs send no Origin.');
       const rest = new Rest(handle, request, requestId);
       const { href } = publicUrlOf(http.publicUrl, new URL('/app', url));
       const onFault = (error: unknown): void =>
         http.log.error({ err: error, request_id: requestId }, 'a tool for agents failed');
-      return answerMessage(request, body, { rest, app: href, onFault });
+      const lacking = credential && lackingScopeOf(authorization, credential);
+      const response = await answerMessage(request, body, { rest, app: href, lacking, onFault });
+      const challenge = response.headers.get('www-authenticate');
+      if (challenge !== null) throw insufficientScope(QUARANTINE_SCOPE, challenge);
+      return response;
     },
   });
 

@@ -10,8 +10,16 @@ export interface Asking {
   rest: Rest;
   /** The address below which the pages of the web application are, without a trailing slash. */
   app: string;
+  /** What the key lacks for tools that change something; undefined if it may, or if another scope would not help. */
+  lacking: LackingScope | undefined;
   /** Takes what went wrong in a tool, and is no answer of the API. */
   onFault(error: unknown): void;
+}
+
+export interface LackingScope {
+  challenge: { scopes: [string]; errorDescription: string };
+  /** The address of the metadata of the resource; undefined without an identity provider. */
+  metadata: string | undefined;
 }
 
 export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {

@@ -1,12 +1,14 @@
 /** Search of identities by the names of their tests. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { type Place, placeKey } from '../domain/cost.ts';
 import type { DayCounts } from '../domain/flat-counts.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import type { Database } from './client.ts';
+import { plainColumn, textColumn } from './columns.ts';
 import { identityColumns, identityOf, identityRow, listedColumns, withSuspects } from './identities.ts';
 import { hasHealth } from './identity-conditions.ts';
 import { recentColumns } from './recent-columns.ts';
@@ -25,6 +27,7 @@ const NUMBER_SORTS = [
   'last_failure_at',
   'median_seconds',
   'p95_seconds',
+  'cost',
 ] as const;
 export const SEARCH_SORTS = [...NUMBER_SORTS, ...NAME_SORTS] as const;
 type SearchSort = (typeof SEARCH_SORTS)[number];
@@ -60,7 +63,12 @@ export interface TestSearch extends TestSelection {
   rows: number;
   /** Counts cover the 30 days up to this moment; milliseconds since the epoch. */
   now: number;
+  /** What the order by cost is made of, by `placeKey`; absent in other orders. */
+  costs?: PlaceCosts;
 }
+
+/** Tests in their CI jobs with what they cost, in whole numbers: the greater, the more. */
+export type PlaceCosts = ReadonlyMap<string, Place & { amount: number }>;
 
 /**
  * Shares of searches by pattern, each of which keeps one core of PostgreSQL busy while it looks at many names. A search with
@@ -88,6 +96,15 @@ export const moreColumns = sql`tests.name, identities.executions::float8 as list
 const withDurations = sql`${withSuspects}
     left join ${testDurations} using (repository_id, test_id, pipeline_name, job_name, axes)`;
 
+/** Identities beside what they cost: these amounts are not stored, but come with the statement. */
+function joinedCosts(costs: PlaceCosts): SQL {
+  const places = [...costs.values()];
+  return sql`left join unnest(
+      ${plainColumn(places.map(({ testId }) => testId))}::uuid[], ${textColumn(places.map(({ pipelineName }) => pipelineName))},
+      ${textColumn(places.map(({ jobName }) => jobName))}, ${plainColumn(places.map(({ amount }) => amount))}::bigint[]
+    ) as costs (test_id, pipeline_name, job_name, amount) using (test_id, pipeline_name, job_name)`;
+}
+
 /** How long a test takes (src/postgres/durations.ts), in microseconds. */
 interface Durations {
   medianUs: number;
@@ -106,11 +123,13 @@ export interface FoundIdentity {
   days: DayCounts;
   /** Null if it has not passed in the days that durations are of. */
   durations: Durations | null;
+  /** In the order by cost, if it has one there. */
+  costAmount: number | undefined;
 }
 
 export function foundOf(
   { name, listed_executions, median_us: medianUs, p95_us: p95Us, ...found }: z.infer<typeof row>,
-  now: number,
+  { now, costs }: Pick<TestSearch, 'now' | 'costs'>,
 ): FoundIdentity {
   const { testId, pipelineName, jobName, summary, ...judged } = identityOf(found);
   return {
@@ -118,6 +137,7 @@ export function foundOf(
     metrics: metricsOf(summary, judged, now),
     days: summary.days,
     durations: medianUs === null || p95Us === null ? null : { medianUs, p95Us },
+    costAmount: costs?.get(placeKey({ testId, pipelineName, jobName }))?.amount,
   };
 }
 
@@ -145,12 +165,14 @@ const NUMBERS: Readonly<
   last_failure_at: { column: () => listedColumns.lastFailedMs, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
   median_seconds: { column: () => sql`test_durations.median_us`, of: ({ durations }) => placeOf(durations?.medianUs) },
   p95_seconds: { column: () => sql`test_durations.p95_us`, of: ({ durations }) => placeOf(durations?.p95Us) },
+  cost: { column: () => sql`costs.amount`, of: ({ costAmount }) => placeOf(costAmount) },
 };
 
-/** In an order by duration, 0 is what has none: even a test that took no time at all is beyond it. */
-const placeOf = (us: number | undefined): number => (us === undefined ? 0 : us + 1);
-const isDurationSort = (sort: SearchSort): sort is 'median_seconds' | 'p95_seconds' =>
-  sort === 'median_seconds' || sort === 'p95_seconds';
+/** In an order by duration or cost, 0 is what has none: even a test that took no time at all is beyond it. */
+const placeOf = (value: number | undefined): number => (value === undefined ? 0 : value + 1);
+type PartialSort = 'median_seconds' | 'p95_seconds' | 'cost';
+const isPartialSort = (sort: SearchSort): sort is PartialSort =>
+  sort === 'median_seconds' || sort === 'p95_seconds' || sort === 'cost';
 
 export function keyOf(
   { sort, isDescending }: Pick<TestSearch, 'sort' | 'isDescending'>,
@@ -184,7 +206,7 @@ export async function searchTests(
         const rows = search.rows - found.length;
         if (rows === 0) break;
         const answer = await session.execute(searchStatement(repositoryId, { ...part, rows }));
-        found.push(...answer.rows.map((one) => foundOf(row.parse(one), search.now)));
+        found.push(...answer.rows.map((one) => foundOf(row.parse(one), search)));
       }
       return found;
     },
@@ -201,7 +223,7 @@ export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_st
  */
 export function partsOf(search: TestSearch): TestSearchPart[] {
   const { sort, key, conditions, isDescending, isBackward } = search;
-  if (isDurationSort(sort)) return partsByDuration({ ...search, sort });
+  if (isPartialSort(sort)) return partsByKnown({ ...search, sort });
   if (sort !== 'health_status') return [{ ...search, sort }];
   const sign = isDescending === isBackward ? 1 : -1;
   const ordered = HEALTHS.toSorted((one, other) => sign * (healthRank(one) - healthRank(other)));
@@ -234,21 +256,23 @@ export function partsOf(search: TestSearch): TestSearchPart[] {
 }
 
 /**
- * In order of a duration: those that have one, and the others in the order of their names. Of every test, the first follow from
- * an index. With filters they do not: a planner without statistics would apply the filters to one after the other.
+ * In order of a duration or of cost: those that have one, and the others in the order of their names. Of every test, the first by
+ * duration follow from an index. With filters they do not: a planner without statistics would apply the filters to one after the
+ * other.
  */
-function partsByDuration(search: TestSearchPart): TestSearchPart[] {
+function partsByKnown(search: TestSearchPart & { sort: PartialSort }): TestSearchPart[] {
   const { key, conditions, isDescending, isBackward } = search;
   const [number, ...texts] = key ?? [0, '', '', '', ''];
+  const value = search.sort === 'cost' ? sql`costs.amount` : sql`test_durations.median_us`;
   const isKnown =
-    isByNamesOnly(search) && search.patterns.includes('%')
-      ? sql`test_durations.median_us is not null`
-      : sql`coalesce(test_durations.median_us, -1) >= 0`;
+    search.sort === 'cost' || (isByNamesOnly(search) && search.patterns.includes('%'))
+      ? sql`${value} is not null`
+      : sql`coalesce(${value}, -1) >= 0`;
   const known = { ...search, key: null, conditions: [...conditions, isKnown] };
   const others: TestSearchPart = {
     ...search,
     ...{ isDescending: false, sort: 'test_name', key: null },
-    conditions: [...conditions, sql`test_durations.median_us is null`],
+    conditions: [...conditions, sql`${value} is null`],
   };
   const parts = isDescending === isBackward ? [others, known] : [known, others];
   if (key === null) return parts;
@@ -285,7 +309,7 @@ export const total = z.object({ total: z.number() });
  */
 export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
   select ${identityColumns}, ${moreColumns}
-  from ${withDurations} join ${tests} using (repository_id, test_id)
+  from ${withDurations} ${search.costs ? joinedCosts(search.costs) : sql``} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0 and not identities.is_folded
     and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}

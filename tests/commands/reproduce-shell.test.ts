@@ -24,7 +24,48 @@ const known = (framework: string, name: string, own: string, filepath = '') => (
   name,
   function: own,
   filepath,
+  language: 'javascript',
 });
+
+/** A name, an own name and a file with a hostile part, which stands where the @ is. */
+const SHAPES: readonly [runner: string, name: string, own: string, file: string][] = [
+  ['bun', 'a.@', '@', 'a.test.ts'],
+  ['catch2', 'cart.global.@', '@', ''],
+  ['cucumber', 'Cart.@', '@', 'features/a.feature'],
+  ['go test', 'example.com/a.Test/@', 'Test/@', ''],
+  ['go test', '@.TestA', 'TestA', ''],
+  ['jest', 'a.@', '@', 'a.test.ts'],
+  ['jest', 'a.b', 'b', '@'],
+  ['mocha', '@.@', '@', '@'],
+  ['nextest', '@.@', '@', ''],
+  ['phpunit', '@.testA', 'testA', ''],
+  ['playwright', 'a.spec.ts › @', '@', ''],
+  ['playwright', '[@] › a.spec.ts › b', 'b', ''],
+  ['pytest', 'pkg.test_a.@', '@', ''],
+  ['pytest', '@.py::test_a', 'test_a', ''],
+  ['robot', 'S.@', '@', ''],
+  ['rspec', 'spec.@', '@', '@'],
+  ['surefire', '@.@', '@', ''],
+  ['vitest', '@.@', '@', '@'],
+];
+const PROGRAMS = ['bundle', 'bun', 'cargo', 'go', 'mvn', 'npx', 'pytest', 'robot', 'vendor/bin/phpunit', './cart'];
+/** Runners that take nearly any name. */
+const ANY_NAME = [
+  'bun',
+  'catch2',
+  'cucumber',
+  'go test',
+  'jest',
+  'mocha',
+  'playwright',
+  'pytest',
+  'robot',
+  'rspec',
+  'vitest',
+];
+/** Those that the rule writes. */
+const OPTION =
+  /^(?:-E$|-count=1$|-run=|-Dtest=|-Dit\.test=|--(?:runTestsByPath$|(?:testNamePattern|test-name-pattern|grep|project|filter|example|name|test)=))/;
 
 describe('a command for a shell', () => {
   test('gives the program exactly its arguments, whatever is in them', () => {
@@ -42,22 +83,24 @@ describe('a command for a shell', () => {
       expect(shellCommand([word])).toBeNull();
   });
 
-  test('names a hostile test in one argument, for every runner', () => {
+  test('names a hostile test in its arguments, and runs nothing of it, for every runner', () => {
+    const made = new Set<string>();
     fc.assert(
-      fc.property(
-        hostile,
-        fc.constantFrom('jest', 'vitest', 'rspec', 'go test', 'pytest', 'phpunit'),
-        (own, runner) => {
-          const command = reproduceCommand(known(runner, `pkg.test_a.${own}`, own, 'test/a.test.ts'));
-          if (command === null) return;
-          const words = wordsOf(command);
-          expect(words.join(' ').length).toBeGreaterThan(0);
-          if (runner === 'rspec') expect(words.at(-1)).toBe(`--example=${own}`);
-          if (runner === 'jest')
-            expect(new RegExp(words.at(-1)?.replace('--testNamePattern=', '') ?? '').test(own)).toBe(true);
-        },
-      ),
-      { numRuns: 200 },
+      fc.property(hostile, fc.constantFrom(...SHAPES), (text, [runner, name, own, file]) => {
+        const told = (part: string) => part.replace('@', () => text);
+        const command = reproduceCommand(known(runner, told(name), told(own), told(file)));
+        if (command === null) return;
+        made.add(runner);
+        const [program = '', ...words] = wordsOf(command);
+        expect(PROGRAMS).toContain(program);
+        // No name becomes an option.
+        for (const word of words) expect(word.startsWith('-') && !OPTION.test(word) ? word : '').toBe('');
+        if (runner === 'rspec') expect(words.at(-1)).toBe(`--example=${told(own)}`);
+        if (runner === 'jest')
+          expect(new RegExp(words.at(-1)?.replace('--testNamePattern=', '') ?? '').test(told(own))).toBe(true);
+      }),
+      { numRuns: 400 },
     );
+    expect([...made]).toEqual(expect.arrayContaining(ANY_NAME));
   });
 });

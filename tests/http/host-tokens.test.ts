@@ -1,8 +1,8 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
-import { GitHubClient } from '../../src/access/github-client.ts';
 import { hostCredentials } from '../../src/access/host-credentials.ts';
 import { readConfig } from '../../src/config.ts';
+import { HOSTS } from '../../src/hosts/hosts.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { JOB, MINUTE, READER, SECOND, STRANGER, setUpHostApp, UNKNOWN, WRITER } from '../support/host-app.ts';
 import { openTestApp } from '../support/http.ts';
@@ -188,7 +188,9 @@ describe('where host tokens are on', () => {
   test('names that a URL would resolve as steps in the path are not asked for', async () => {
     for (const name of ['.', '..'])
       expect(
-        await new GitHubClient({ clock: t.clock, apiUrl: t.host.url }).repository(READER, t.path.owner, name),
+        await HOSTS.github
+          .api({ clock: t.clock, apiUrl: t.host.url })
+          .repository(READER, { owner: t.path.owner, name }),
       ).toEqual({
         kind: 'missing',
       });

@@ -1,8 +1,6 @@
 /** Signing in to the tools for agents with an identity provider: by the client of the SDK, and with tokens that are wrong. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { parseSignInRules } from '../../src/domain/sign-in-rules.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
@@ -48,6 +46,7 @@ describe('a client of the SDK', () => {
     provider.person = { sub: 'ann-1', email: 'ann@example.com', email_verified: true, groups: ['testers'] };
     let address = '';
     let verifier = '';
+    let discovered: Awaited<ReturnType<NonNullable<OAuthClientProvider['discoveryState']>>>;
     let tokens: Awaited<ReturnType<OAuthClientProvider['tokens']>>;
     const authProvider: OAuthClientProvider = {
       redirectUrl: REDIRECT,
@@ -64,6 +63,10 @@ describe('a client of the SDK', () => {
         verifier = given;
       },
       codeVerifier: () => verifier,
+      saveDiscoveryState: (given) => {
+        discovered = given;
+      },
+      discoveryState: () => discovered,
     };
     const ask = (url: string | URL, init: RequestInit = {}) =>
       String(url).startsWith(ORIGIN) ? app.requestUnchecked(String(url), { ...init, token: null }) : fetch(url, init);
@@ -74,7 +77,7 @@ describe('a client of the SDK', () => {
     expect(new URL(address).searchParams.get('resource')).toBe(RESOURCE);
     expect(new URL(address).searchParams.get('scope')).toBe('openid email groups');
     const back = new URL(await provider.visit(address));
-    await first.finishAuth(back.searchParams.get('code') ?? '');
+    await first.finishAuth(back.searchParams);
 
     const client = new Client({ name: 'agent', version: '1' });
     await client.connect(connect());

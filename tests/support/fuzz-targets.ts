@@ -7,11 +7,12 @@ import { rejectedCount } from '../../src/domain/rejections.ts';
 import { malformedReason } from '../../src/domain/text.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
 import type { ParsedUpload } from '../../src/formats/upload.ts';
+import { HOSTS } from '../../src/hosts/hosts.ts';
+import { jobOf } from '../../src/hosts/webhooks/job.ts';
 import { decodeCursor, encodeCursor } from '../../src/http/cursor.ts';
 import { chunksOf } from '../../src/ingest/chunks.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
 import { parseReport } from '../../src/ingest/reports/parse.ts';
-import { jobOf } from '../../src/ingest/webhooks/job.ts';
 import { valuesOf } from '../../src/ledger/block.ts';
 import { prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
 import { type TestRunsJob, testRunsSchema } from '../../src/queue/test-runs.ts';
@@ -177,7 +178,9 @@ export async function fuzzTargets(steps: Steps = STEPS): Promise<Target[]> {
   const uploads = [await parseOtlp(Buffer.from(json), 'json'), ...(junitUploads as ParsedUpload[])];
   const testRuns = uploads.flatMap((one) => chunksOf(one, HEAD));
   const deliveries = webhookExamples().filter(({ body }) => body.length < 30_000);
-  const events = deliveries.map(({ event, payload }) => jobOf({ id: 'x', event, payload, bodyHash: 'x' }).job);
+  const events = deliveries.map(
+    ({ event, payload }) => jobOf(HOSTS.github, { id: 'x', event, payload, bodyHash: 'x' }).job,
+  );
   const cursor = encodeCursor({ direction: 'next', key: ['a', 1], window: { start: 0, end: 1 }, perPage: 5 }, 'hash');
   return [
     upload('OTLP in protobuf', 22_000, protobuf, (body) => parseOtlp(body, 'protobuf'), steps),
@@ -207,7 +210,7 @@ export async function fuzzTargets(steps: Steps = STEPS): Promise<Target[]> {
       read: (body) => {
         const delivery = z.object({ event: z.string(), body: z.unknown() }).safeParse(jsonOf(body));
         return delivery.success
-          ? jobOf({ id: 'x', event: delivery.data.event, payload: delivery.data.body, bodyHash: 'x' }).job
+          ? jobOf(HOSTS.github, { id: 'x', event: delivery.data.event, payload: delivery.data.body, bodyHash: 'x' }).job
           : null;
       },
       check: (job) => job !== null && checkEvents(job, true, steps),

@@ -146,8 +146,7 @@ export const PAGES: readonly PageRow[] = [
     address: (places) => `${repository(places)}/tests/${places.testId}/history?days=90`,
     content: entry,
     empty: alert,
-    // Its one read comes with those of the frame, so there is nothing to wait for within the page.
-    hasReads: false,
+    hasReads: true,
   },
   {
     name: 'causes',
@@ -185,7 +184,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'pulls',
     route: '/$owner/$repository/pulls',
     address: (places) => `${repository(places)}/pulls`,
-    content: entry,
+    content: row,
     empty: text('Nothing has run for a pull request'),
     hasReads: true,
   },
@@ -209,7 +208,7 @@ export const PAGES: readonly PageRow[] = [
     name: 'quarantines',
     route: '/$owner/$repository/quarantines',
     address: (places) => `${repository(places)}/quarantines`,
-    content: entry,
+    content: row,
     empty: text('Nothing is quarantined'),
     hasReads: true,
   },

@@ -7,6 +7,7 @@ const known = (framework: string, name: string, own: string, filepath = '') => (
   name,
   function: own,
   filepath,
+  language: '',
 });
 
 describe('each runner', () => {
@@ -92,6 +93,48 @@ describe('each runner', () => {
       known('nunit', 'Shop.CartTests.Adds(1)', 'Adds'),
       `dotnet test --filter 'FullyQualifiedName~Shop.CartTests.Adds\\('`,
     ],
+    [
+      'rows of MSTest',
+      known('mstest', 'Shop.CartTests.Adds (1)', 'Adds'),
+      'dotnet test --filter FullyQualifiedName=Shop.CartTests.Adds',
+    ],
+    [
+      'jest by Allure',
+      known('jest', 'src/cart.test.ts#cart adds', 'adds', 'src/cart.test.ts'),
+      `npx jest --runTestsByPath src/cart.test.ts '--testNamePattern=cart adds$'`,
+    ],
+    ['rspec by Allure', known('rspec', 'Cart adds', 'adds'), `bundle exec rspec '--example=Cart adds'`],
+    [
+      'phpunit by Allure',
+      known('phpunit', 'Shop\\CartTest::testAdds', 'testAdds'),
+      `vendor/bin/phpunit '--filter=/^Shop\\\\CartTest::testAdds$/'`,
+    ],
+    [
+      'go by CTRF',
+      known('gotest', 'example.com/shop › TestAdds', 'TestAdds'),
+      `go test -count=1 '-run=^TestAdds$' example.com/shop`,
+    ],
+    [
+      'mocha in its file',
+      known('mocha', 'cart.adds', 'adds', 'test/cart.js'),
+      `npx mocha test/cart.js '--grep=^(cart )?adds$'`,
+    ],
+    [
+      'a file of Cypress on the machine of CI',
+      known('cypress', 'Cart adds', 'Cart adds', '/srv/cypress/a.cy.ts'),
+      null,
+    ],
+    [
+      'cucumber of Ruby',
+      { ...known('cucumber', 'Cart.Adds (1)', 'Adds (1)', 'features/cart.feature'), language: 'ruby' },
+      `bundle exec cucumber features/cart.feature '--name=^Adds \\(1\\)$'`,
+    ],
+    [
+      'a test of Robot Framework with a wildcard',
+      known('robot', 'S.Adds [1]', 'Adds [1]'),
+      `robot '--test=*S.Adds [[]1]' .`,
+    ],
+    ['an option in place of a label of Bazel', known('bazel', '--config=x //a:b', ''), null],
     ['a runner that is not known', known('', 'shop.CartTest.adds', 'adds'), null],
     ['a name of an object', known('constructor', 'a.b', 'b'), null],
   ];

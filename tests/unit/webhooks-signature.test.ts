@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
-import { signatureCheck } from '../../src/ingest/webhooks/signature.ts';
+import { signatureCheck } from '../../src/hosts/webhooks/signature.ts';
 import { signatureOf } from '../support/webhooks.ts';
 
 const SECRET = 'first of two secrets';

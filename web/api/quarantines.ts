@@ -7,6 +7,8 @@ import { ask, get, pathOf } from './client.ts';
 import { keyOf } from './keys.ts';
 import { insights, type RepositoryPath } from './paths.ts';
 
+export type Quarantine = QuarantineListAnswer['quarantined_tests'][number];
+
 export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
   queryOptions({
     queryKey: keyOf('quarantines', path, testId),

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { withTarget } from '../options.ts';
 import { printExactly } from '../output.ts';
-import { type Connection, Service } from '../service.ts';
+import { type Connection, Refusal, Service } from '../service.ts';
 import { readClientEnvironment } from '../settings.ts';
 import { connectionOf, type TargetFlags } from '../target.ts';
 
@@ -20,7 +20,16 @@ const PARSE_ERROR = -32700;
 const messageSchema = z.looseObject({
   id: z.union([z.string(), z.number()]).optional(),
   method: z.string().optional(),
+  params: z
+    .looseObject({
+      name: z.string().optional(),
+      uri: z.string().optional(),
+      _meta: z.looseObject({ 'io.modelcontextprotocol/protocolVersion': z.string().optional() }).optional(),
+    })
+    .optional(),
 });
+/** A fault in the form of the protocol, such as of a version that the service does not speak. */
+const faultSchema = z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.number() }) });
 const answerSchema = z
   .looseObject({ result: z.looseObject({ protocolVersion: z.string().optional() }).optional() })
   .optional();
@@ -45,7 +54,7 @@ export const mcpCommand = (): Command =>
 
 class Bridge {
   readonly #connection: Connection;
-  /** That both sides agreed on; a client that starts a program does not say it again. */
+  /** That both sides agreed on by `initialize`. */
   #protocol: string | undefined;
 
   constructor(private readonly flags: McpFlags) {
@@ -64,18 +73,41 @@ class Bridge {
         json: message.data,
         headers: {
           accept: 'application/json, text/event-stream',
-          ...(this.#protocol !== undefined && { 'mcp-protocol-version': this.#protocol }),
+          ...headersOf(message.data, this.#protocol),
         },
       });
       this.#protocol ??= answer?.result?.protocolVersion;
       if (answer !== undefined) printExactly([JSON.stringify(answer)]);
     } catch (error) {
+      const fault = error instanceof Refusal ? faultSchema.safeParse(jsonOf(error.text)).data : undefined;
+      if (fault) return printExactly([JSON.stringify(fault)]);
       // A notification is not answered.
       if (id !== undefined)
         printExactly([faultOf(id, INTERNAL_ERROR, error instanceof Error ? error.message : String(error))]);
     }
   }
 }
+
+/** What HTTP says beside a message. Since 2026-07-28 each message names its version, and the headers repeat what it asks. */
+function headersOf(
+  { method, params }: z.output<typeof messageSchema>,
+  agreed: string | undefined,
+): Record<string, string> {
+  const named = params?._meta?.['io.modelcontextprotocol/protocolVersion'];
+  const version = named ?? agreed;
+  const what = params?.name ?? params?.uri;
+  return {
+    ...(version !== undefined && { 'mcp-protocol-version': version }),
+    ...(named !== undefined && method !== undefined && { 'mcp-method': inHeader(method) }),
+    ...(named !== undefined && what !== undefined && { 'mcp-name': inHeader(what) }),
+  };
+}
+
+/** The form that the protocol gives to a text which no header may have. */
+const inHeader = (text: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
+    ? text
+    : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
 const faultOf = (id: string | number | null, code: number, message: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });

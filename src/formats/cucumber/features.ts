@@ -106,7 +106,9 @@ export class FeaturesVisitor implements JsonVisitor {
     // behave writes `features/cart.feature:1`, and durations in seconds.
     const location = this.#fields.get('location')?.replace(/:\d+$/, '');
     const uri = this.#fields.get('uri') ?? location ?? '';
-    const secondsOf = this.#fields.has('uri') || location === undefined ? NANOSECONDS : 1;
+    const isOfBehave = !this.#fields.has('uri') && location !== undefined;
+    const secondsOf = isOfBehave ? 1 : NANOSECONDS;
+    if (isOfBehave) this.report.runner = { framework: 'behave', frameworkVersion: null, language: 'python' };
     const lines = linesByName(waiting);
     if (feature !== undefined)
       for (const { element, record } of waiting) {

@@ -5,7 +5,8 @@ import type { XmlAttributes } from '../xml.ts';
 
 interface KnownRunner {
   element: 'testsuites' | 'testsuite';
-  name: string;
+  /** A pattern: in parallel, RSpec adds the number of the process. */
+  name: string | RegExp;
   framework: string;
   language: string | null;
 }
@@ -19,35 +20,64 @@ const KNOWN: readonly KnownRunner[] = [
   { element: 'testsuites', name: 'bun test', framework: 'bun', language: null },
   { element: 'testsuites', name: 'pytest tests', framework: 'pytest', language: 'python' },
   { element: 'testsuite', name: 'pytest', framework: 'pytest', language: 'python' },
-  { element: 'testsuite', name: 'rspec', framework: 'rspec', language: 'ruby' },
+  { element: 'testsuite', name: /^rspec\d*$/, framework: 'rspec', language: 'ruby' },
+  { element: 'testsuite', name: 'Cucumber', framework: 'cucumber', language: null },
   { element: 'testsuites', name: 'nextest-run', framework: 'nextest', language: 'rust' },
 ];
 
 export function runnerOf(element: string, name: string | undefined): Runner | null {
-  const known = KNOWN.find((one) => one.element === element && one.name === name);
+  const known = KNOWN.find(
+    (one) =>
+      one.element === element &&
+      (typeof one.name === 'string' ? one.name === name : name !== undefined && one.name.test(name)),
+  );
   return known ? { framework: known.framework, frameworkVersion: null, language: known.language } : null;
 }
 
-/** The order in which Gradle writes the attributes of a suite: it says nothing else of itself, and no other writer has it. */
-const GRADLE = 'name,tests,skipped,failures,errors,timestamp,hostname,time';
+/**
+ * Writers that say nothing else of themselves, by the order in which they write the attributes of an element: no other writer has
+ * it.
+ */
+const BY_ORDER: ReadonlyMap<string, Runner> = new Map([
+  ['name,tests,skipped,failures,errors,timestamp,hostname,time', told('gradle')],
+  ['name,tests,failures,disabled,skipped,hostname,time,timestamp', told('ctest')],
+  ['name,tests,errors,failures,skipped,time,timestamp,hostname', told('behave', 'python')],
+  ['name,filepath,skipped,failures,errors,tests,assertions,time', told('minitest', 'ruby')],
+  ['name,filepath,skipped,failures,errors,tests,assertions,time,timestamp', told('minitest', 'ruby')],
+  ['name,package,id,errors,failures,tests,skipped', told('cargo test', 'rust')],
+  ['tests,failures,time,name,timestamp', told('go test', 'go')],
+  ['tests,failures,skipped,time,name,timestamp', told('go test', 'go')],
+  ['id,name,tests,failures,skipped,errors,time', told('playwright', 'javascript')],
+]);
 
-/** A writer that a suite shows by its form, where no name does. */
-export function runnerBySuite(attributes: XmlAttributes): Runner | null {
-  if (writerOf(attributes) === 'surefire') return { framework: 'surefire', frameworkVersion: null, language: null };
-  return Object.keys(attributes).join(',') === GRADLE
-    ? { framework: 'gradle', frameworkVersion: null, language: null }
-    : null;
+function told(framework: string, language: string | null = null): Runner {
+  return { framework, frameworkVersion: null, language };
 }
+
+/** A writer that a suite, or the root, shows by its form, where no name does. */
+export function runnerBySuite(attributes: XmlAttributes): Runner | null {
+  if (writerOf(attributes) === 'surefire') return told('surefire');
+  // Catch2 writes no host.
+  if (attributes.hostname === 'tbd') return told('catch2');
+  // unittest-xml-reporting puts the time behind the class.
+  if (attributes.file !== undefined && /^[\w.]+-\d{14}$/.test(attributes.name ?? '')) return told('unittest', 'python');
+  return BY_ORDER.get(Object.keys(attributes).join(',')) ?? null;
+}
+
+/** gotestsum and go-junit-report say which Go it was. */
+export const runnerByProperty = ({ name }: XmlAttributes): Runner | null =>
+  name === 'go.version' ? told('go test', 'go') : null;
 
 /** PHPUnit writes the class twice: with backslashes, and with dots. */
 export const runnerByTest = ({ class: className, classname, assertions }: XmlAttributes): Runner | null =>
   className !== undefined && assertions !== undefined && classname === className.replaceAll('\\', '.')
-    ? { framework: 'phpunit', frameworkVersion: null, language: 'php' }
+    ? told('phpunit', 'php')
     : null;
 
 /** Runners that write only the last attempt of a test, or put the others into it. */
 const LISTINGS: Readonly<Record<string, Listing>> = {
   bun: 'never',
+  ctest: 'never',
   jest: 'never',
   mocha: 'never',
   nextest: 'never',

@@ -24,7 +24,16 @@ import {
   withTest,
 } from './announced.ts';
 import { finishTest, type SuiteClock, suiteClock } from './clock.ts';
-import { listingOf, runnerBySuite, runnerByTest, runnerOf, saysNothing, type Writer, writerOf } from './framework.ts';
+import {
+  listingOf,
+  runnerByProperty,
+  runnerBySuite,
+  runnerByTest,
+  runnerOf,
+  saysNothing,
+  type Writer,
+  writerOf,
+} from './framework.ts';
 import { hasEndedProcess, PACKAGE_TEST } from './go-process.ts';
 import { AttachmentMarks, namesFile } from './marks.ts';
 import { isNotStarted, isStrayError, isTodo, skipReason, statedStatus } from './outcome.ts';
@@ -100,6 +109,8 @@ export class JunitHandler implements XmlHandler {
   #attempt: Attempt | null = null;
   /** Whether a suite has the name of a project in place of the host. */
   #hasProjects = false;
+  /** The file of Mocha's root suite, which is beside the suites in it. */
+  #rootFile: string | null = null;
   #suiteErrors = 0;
   #stops = 0;
   readonly #unknownWords = new Set<string>();
@@ -120,8 +131,13 @@ export class JunitHandler implements XmlHandler {
     else if (this.#case) this.#openInCase(element, attributes);
     else if (element === 'testcase') this.#openCase(attributes);
     else if (element === 'testsuite' || element === 'testsuites') this.#openSuite(element, attributes);
-    else if (element === 'property') this.#suites.at(-1)?.properties.add(attributes);
+    else if (element === 'property') this.#readProperty(attributes);
     else if (OUTCOMES[element] === 'failed') this.#attempt = { attributes, text: new LongText() };
+  }
+
+  #readProperty(attributes: XmlAttributes): void {
+    if (this.report.runner.framework === null) this.report.runner = runnerByProperty(attributes) ?? this.report.runner;
+    this.#suites.at(-1)?.properties.add(attributes);
   }
 
   /** Text or CDATA. Surefire puts the text of an attempt into a `<stackTrace>`. */
@@ -186,11 +202,12 @@ export class JunitHandler implements XmlHandler {
 
   #openSuite(element: string, attributes: XmlAttributes): void {
     if (this.report.runner.framework === null)
-      this.report.runner =
-        runnerOf(element, attributes.name) ??
-        (element === 'testsuite' ? runnerBySuite(attributes) : null) ??
-        this.report.runner;
-    this.#hasProjects ||= hasProjects(element, attributes) && this.report.runner.framework === null;
+      this.report.runner = runnerOf(element, attributes.name) ?? runnerBySuite(attributes) ?? this.report.runner;
+    const { framework } = this.report.runner;
+    this.#hasProjects ||= hasProjects(element, attributes) && (framework === null || framework === 'playwright');
+    // Cypress names its file there only, and not in the suites that follow.
+    if (framework === 'mocha' && attributes.name === 'Root Suite')
+      this.#rootFile = cutDetail(nonEmpty(attributes.file));
     const around = this.#suites.at(-1);
     const timestampMs = this.#timeOf(attributes);
     this.#suites.push({
@@ -198,7 +215,7 @@ export class JunitHandler implements XmlHandler {
       name: element === 'testsuite' ? (attributes.name ?? '') : '',
       path: null,
       // Cut here, once, and not for each of its tests.
-      file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? null,
+      file: cutDetail(nonEmpty(attributes.file)) ?? around?.file ?? this.#rootFile,
       hostname: cutDetail(nonEmpty(attributes.hostname)),
       properties: new Properties(around?.properties),
       writer: writerOf(attributes) ?? around?.writer ?? null,

@@ -4,6 +4,9 @@ import { ZodError } from 'zod';
 import { OWNER_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import { UploadTooLarge } from '../../formats/errors.ts';
+import { HOSTS } from '../../hosts/hosts.ts';
+import { type Delivery, WrongDelivery } from '../../hosts/webhooks/delivery.ts';
+import { type DeliveryJob, type IsSignedFor, jobIdOf, jobOf, SignedByAnother } from '../../hosts/webhooks/job.ts';
 import { type Http, mount } from '../../http/operation.ts';
 import { textParameter } from '../../http/parameters.ts';
 import { forbidden, type HttpProblem, payloadTooLarge, unprocessable } from '../../http/problems.ts';
@@ -14,8 +17,6 @@ import { Admission, NoRoom } from '../admission.ts';
 import { noRoomProblem, withAdmittedBody } from '../admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits } from '../body.ts';
 import type { EventsPort } from '../ports.ts';
-import { type Delivery, readDelivery } from './delivery.ts';
-import { type DeliveryJob, type IsSignedFor, jobIdOf, jobOf, SignedByAnother } from './job.ts';
 import {
   deliverySchema,
   NO_SECRET_DETAIL,
@@ -24,7 +25,6 @@ import {
   WEBHOOK_BODY,
   WEBHOOK_PROBLEMS,
 } from './schemas.ts';
-import { signatureCheck } from './signature.ts';
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
@@ -46,14 +46,17 @@ const BYTES_MAX = 64 * 1024 * 1024;
 /** So all of them count as those of one owner. */
 const OWNER = 'host';
 
+const HOST = HOSTS.github;
+const { webhooks } = HOST;
+
 /** @example buildApp({ …, features: [(app, http) => mountWebhooks(app, http, webhookDeps)] }) */
 export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): void {
   const admission = deps.admission ?? new Admission(undefined, { bytesMax: BYTES_MAX });
   const ownerSecrets = deps.ownerSecrets ?? new Map<string, readonly string[]>();
   const hasSecret = deps.secrets.length > 0 || ownerSecrets.size > 0;
-  const isSigned = signatureCheck(deps.secrets);
+  const isSigned = webhooks.checkOf(deps.secrets);
   // One owner's at a time: each check reads the whole body, which anyone may send.
-  const isSignedBy = new Map([...ownerSecrets].map(([owner, secrets]) => [owner, signatureCheck(secrets)]));
+  const isSignedBy = new Map([...ownerSecrets].map(([owner, secrets]) => [owner, webhooks.checkOf(secrets)]));
   mount(app, http, 'POST', '/webhooks/github', {
     operationId: 'takeWebhookDelivery',
     tag: 'Webhooks',
@@ -81,19 +84,26 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
       if (!check) throw forbidden(NOT_SIGNED_DETAIL);
       const isSignedFor: IsSignedFor = (named) =>
         owner === undefined ? !ownerSecrets.has(named.toLowerCase()) : named.toLowerCase() === owner;
-      const signature = request.headers.get('x-hub-signature-256');
-      if (signature === null) throw forbidden(NOT_SIGNED_DETAIL);
+      if (!request.headers.has(webhooks.signatureHeader)) throw forbidden(NOT_SIGNED_DETAIL);
       const limits = deps.limits ?? BODY_LIMITS;
       const asked = { owner: OWNER, isGzip: false, limits };
       return withAdmittedBody(admission, request, asked, async (body) => {
-        if (!(await check(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
-        return taken(deps, readDelivery(request.headers, body), isSignedFor);
+        if (!(await check(request.headers, body))) throw forbidden(NOT_SIGNED_DETAIL);
+        return taken(deps, deliveryOf(request.headers, body), isSignedFor);
       }).catch((error) => {
         if (error instanceof UploadTooLarge) throw payloadTooLarge(tooLargeDetail(limits));
         throw error instanceof NoRoom ? shed(error, request, deps.log) : error;
       });
     },
   });
+}
+
+function deliveryOf(headers: Headers, body: Uint8Array): Delivery {
+  try {
+    return webhooks.deliveryOf(headers, body);
+  } catch (error) {
+    throw error instanceof WrongDelivery ? unprocessable(error.faults) : error;
+  }
 }
 
 async function taken(deps: WebhookDeps, delivery: Delivery, isSignedFor: IsSignedFor): Promise<Reply> {
@@ -119,7 +129,7 @@ const tooLargeDetail = ({ sentBytesMax }: BodyLimits): string =>
 /** An unexpected payload is a 422, so that the host's list of deliveries shows it as failed. */
 function read(delivery: Delivery, isSignedFor: IsSignedFor, log: Logger): DeliveryJob {
   try {
-    return jobOf(delivery, isSignedFor);
+    return jobOf(HOST, delivery, isSignedFor);
   } catch (error) {
     if (error instanceof SignedByAnother) throw forbidden(OTHER_OWNER_DETAIL);
     if (!(error instanceof ZodError)) throw error;
@@ -136,7 +146,7 @@ function read(delivery: Delivery, isSignedFor: IsSignedFor, log: Logger): Delive
 
 async function enqueue(deps: WebhookDeps, delivery: Delivery, job: NonNullable<DeliveryJob['job']>): Promise<void> {
   try {
-    await deps.enqueueEvents(jobIdOf(delivery), job);
+    await deps.enqueueEvents(jobIdOf('github', delivery), job);
   } catch (error) {
     // The host shows it as failed, and resends it only on request.
     if (error instanceof StoreUnavailable) {

@@ -17,7 +17,6 @@ const payloadOf =
 
 /** Null if the account was deleted. */
 const account = z.object({ id: z.int().min(0), login: z.string().min(1) }).nullish();
-export type Account = z.infer<typeof account>;
 
 const repository = z.object({
   id: z.int(),

@@ -1,10 +1,15 @@
 /** From the payload of a delivery to its outcome: which events of the host are read, and how. */
 import { newEvent } from '../../domain/events.ts';
-import { type EventBase, noEvent, type Outcome, otherAction, triggerOf, withEvents } from './outcome.ts';
+import type { DeliveredRepository } from '../host.ts';
+import type { Delivery } from '../webhooks/delivery.ts';
+import { type EventBase, noEvent, type Outcome, otherAction, triggerOf, withEvents } from '../webhooks/outcome.ts';
+import { queueCommandOf } from '../webhooks/queue-command.ts';
+import { fitMessage, fitName } from '../webhooks/texts.ts';
 import {
   checkRunSchema,
   deleteSchema,
   type Envelope,
+  envelopeSchema,
   issueCommentSchema,
   type PullRequest,
   pullRequestSchema,
@@ -16,18 +21,16 @@ import {
 } from './payloads.ts';
 import { pullRequestEvents } from './pull-request-events.ts';
 import { versionOf } from './pull-request-version.ts';
-import { queueCommandOf } from './queue-command.ts';
 import { retriedCheck, retriedWorkflowJob } from './retried-jobs.ts';
-import { fitMessage, fitName } from './texts.ts';
 
 /** Common to all payloads: who did something, and where. */
-export interface Context {
+interface Context {
   repository: NonNullable<Envelope['repository']>;
   sender: Envelope['sender'];
 }
 
 const baseOf = (pull: PullRequest, { sender }: Context): EventBase => ({
-  trigger: triggerOf(sender),
+  trigger: triggerOf(sender?.login),
   pullRequest: pull.number,
   baseRef: fitName(pull.base.ref),
 });
@@ -88,15 +91,15 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
       queue_name: queueName === null ? null : fitName(queueName),
       comment_id: comment.id,
     };
-    return withEvents([newEvent(type, metadata, { trigger: triggerOf(sender), pullRequest: issue.number })]);
+    return withEvents([newEvent(type, metadata, { trigger: triggerOf(sender?.login), pullRequest: issue.number })]);
   },
 
-  delete: (payload) => {
+  delete: (payload, { sender }) => {
     const { ref, ref_type } = deleteSchema.parse(payload);
     if (ref_type !== 'branch' || ref === '') return noEvent(`The deletion of a ${ref_type} makes no event.`);
     return {
       ...noEvent('The deletion of a branch makes an event only if a merged pull request came from it.'),
-      deletedBranch: fitName(ref),
+      deletedBranches: [{ branch: fitName(ref), trigger: triggerOf(sender?.login) }],
     };
   },
 
@@ -112,19 +115,29 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
     };
   },
 
-  workflow_job: (payload, { sender }) => retriedWorkflowJob(workflowJobSchema.parse(payload), triggerOf(sender)),
+  workflow_job: (payload, { sender }) => retriedWorkflowJob(workflowJobSchema.parse(payload), triggerOf(sender?.login)),
 
   check_run: (payload, { sender, repository }) =>
-    retriedCheck(checkRunSchema.parse(payload), triggerOf(sender), repository.id),
+    retriedCheck(checkRunSchema.parse(payload), triggerOf(sender?.login), repository.id),
 };
+
+/** The types of deliveries that are read. */
+export const READ = Object.keys(BY_EVENT);
 
 /** Whether deliveries of this event are read. */
 export const isRead = (event: string): boolean => Object.hasOwn(BY_EVENT, event);
 
-/**
- * The outcome of a delivery. Throws a ZodError if the payload is not what the host sends.
- *
- * @param event for which {@link isRead} is true
- */
-export const outcomeOf = (event: string, payload: unknown, context: Context): Outcome =>
-  BY_EVENT[event]?.(payload, context) ?? noEvent(`There is no event for ${event} deliveries.`);
+/** The repository of a delivery; undefined if it names none. Throws a ZodError if the payload is not what the host sends. */
+export function repositoryOf({ payload }: Delivery): DeliveredRepository | undefined {
+  const { repository } = envelopeSchema.parse(payload);
+  if (!repository) return undefined;
+  const { name, owner, html_url: url, default_branch: branch } = repository;
+  return { owner: owner.login, name, url, defaultBranch: branch ? branch : null };
+}
+
+/** The outcome of a delivery. Throws a ZodError if the payload is not what the host sends. */
+export function outcomeOf({ event, payload }: Delivery): Outcome {
+  const { repository, sender } = envelopeSchema.parse(payload);
+  const none = noEvent(`There is no event for ${event} deliveries.`);
+  return (repository && BY_EVENT[event]?.(payload, { repository, sender })) ?? none;
+}

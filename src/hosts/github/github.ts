@@ -1,13 +1,21 @@
 /** GitHub, GitHub Enterprise Cloud below `ghe.com`, and GitHub Enterprise Server. */
-import type { HostKind } from './host-kind.ts';
+import type { Host } from '../host.ts';
+import { signatureCheck } from '../webhooks/signature.ts';
+import { GitHubApi } from './api.ts';
+import { deliveryOf } from './delivery.ts';
+import { outcomeOf, READ, repositoryOf } from './mapping.ts';
+import { NOT_OFFERED } from './not-offered.ts';
 
 /** docs.github.com, "OpenID Connect reference": issuers of the three, of which an enterprise may have one with its name. */
 const CLOUD = /^https:\/\/token\.actions\.githubusercontent\.com(?:\/[\w.-]+)?$/;
 const CLOUD_OF_ENTERPRISE = /^https:\/\/token\.actions\.([\w-]+\.ghe\.com)(?:\/[\w.-]+)?$/;
 const SERVER = /^(https:\/\/[^/]+)\/_services\/token$/;
 
-export const github: HostKind = {
-  name: 'github',
+const SIGNATURE = 'X-Hub-Signature-256';
+
+export const github = {
+  kind: 'github',
+  title: 'GitHub',
   links: {
     commit: '{url}/commit/{commit}',
     compare: '{url}/compare/{from}...{to}',
@@ -21,4 +29,19 @@ export const github: HostKind = {
     const enterprise = CLOUD_OF_ENTERPRISE.exec(issuer)?.[1];
     return enterprise === undefined ? SERVER.exec(issuer)?.[1] : `https://${enterprise}`;
   },
-};
+  webhooks: {
+    read: READ,
+    notOffered: NOT_OFFERED,
+    signatureHeader: SIGNATURE,
+    signatureRule: 'the HMAC-SHA256 of the body with the secret',
+    checkOf: (secrets) => {
+      const check = signatureCheck(secrets);
+      return (headers, body) => check(body, headers.get(SIGNATURE));
+    },
+    deliveryOf,
+    isTest: ({ event }) => event === 'ping',
+    repositoryOf,
+    outcomeOf,
+  },
+  api: (options) => new GitHubApi(options),
+} satisfies Host;

@@ -1,8 +1,8 @@
 /** Retried CI jobs → `ci_insights.job_retried`, once per job and attempt. */
 import { newEvent } from '../../domain/events.ts';
-import { noEvent, type Outcome, otherAction, withEvents } from './outcome.ts';
+import { noEvent, type Outcome, otherAction, withEvents } from '../webhooks/outcome.ts';
+import { fitLabel, fitName } from '../webhooks/texts.ts';
 import type { CheckRunPayload, WorkflowJobPayload } from './payloads.ts';
-import { fitLabel, fitName } from './texts.ts';
 
 /**
  * The host's own pipelines report checks too, but their `workflow_job` deliveries also have the run and the attempt.

@@ -1,9 +1,9 @@
 /** From `pull_request` deliveries to events: what was done to a pull request. */
 import { type NewEvent, newEvent } from '../../domain/events.ts';
-import type { EventBase } from './outcome.ts';
+import type { EventBase } from '../webhooks/outcome.ts';
+import { fitLabel, fitMessage, fitName } from '../webhooks/texts.ts';
 import type { PullRequestPayload } from './payloads.ts';
 import { mergeCommitOf } from './pull-request-version.ts';
-import { fitLabel, fitMessage, fitName } from './texts.ts';
 
 type Mapping = (payload: PullRequestPayload, base: EventBase) => NewEvent[];
 

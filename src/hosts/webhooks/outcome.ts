@@ -1,7 +1,7 @@
 /** The result of mapping a delivery, in the terms of the event log, before it becomes a job. */
 import type { NewEvent } from '../../domain/events.ts';
+import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { PullRequestVersion } from '../../queue/pr-events.ts';
-import type { Account } from './payloads.ts';
 import { fitName } from './texts.ts';
 
 export interface DeliveryEvent extends NewEvent {
@@ -12,10 +12,10 @@ export interface DeliveryEvent extends NewEvent {
 export interface Outcome {
   events: DeliveryEvent[];
   pullRequest: PullRequestVersion | null;
-  /** A deleted branch of the repository. */
-  deletedBranch: string | null;
+  /** Deleted branches of the repository. */
+  deletedBranches: { branch: string; trigger: string }[];
   /** The path of the repository before a rename or a transfer. */
-  renamedFrom?: { owner: string; name: string };
+  renamedFrom?: RepositoryName;
   /** Why it makes no event, in a sentence; null if it makes one. */
   reason: string | null;
 }
@@ -24,7 +24,7 @@ export interface Outcome {
 export const noEvent = (reason: string, pullRequest: PullRequestVersion | null = null): Outcome => ({
   events: [],
   pullRequest,
-  deletedBranch: null,
+  deletedBranches: [],
   reason,
 });
 
@@ -35,15 +35,15 @@ export const otherAction = (action: string | undefined, pullRequest: PullRequest
 export const withEvents = (events: DeliveryEvent[], pullRequest: PullRequestVersion | null = null): Outcome => ({
   events,
   pullRequest,
-  deletedBranch: null,
+  deletedBranches: [],
   reason: null,
 });
 
-/** The login that the host shows for a deleted account. */
+/** The login that stands for a deleted account, as GitHub shows it. */
 const GHOST = 'ghost';
 
-/** `@login` of the sender. */
-export const triggerOf = (sender: Account): string => fitName(`@${sender?.login ?? GHOST}`);
+/** `@login` of who did it; null: the account is gone. */
+export const triggerOf = (login: string | null | undefined): string => fitName(`@${login ?? GHOST}`);
 
 /** Fields that every event has besides its type and metadata. */
 export interface EventBase {

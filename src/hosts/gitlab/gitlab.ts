@@ -1,8 +1,9 @@
 /** gitlab.com and GitLab Self-Managed, which may lie below a path. Their issuer is their own address. */
-import type { HostKind } from './host-kind.ts';
+import type { Host } from '../host.ts';
 
-export const gitlab: HostKind = {
-  name: 'gitlab',
+export const gitlab: Host = {
+  kind: 'gitlab',
+  title: 'GitLab',
   links: {
     commit: '{url}/-/commit/{commit}',
     compare: '{url}/-/compare/{from}...{to}',
@@ -12,4 +13,6 @@ export const gitlab: HostKind = {
   },
   jobMark: '/-/jobs/',
   ofIssuer: (issuer) => issuer,
+  webhooks: undefined,
+  api: undefined,
 };

@@ -1,11 +1,11 @@
 /** From a delivery to the job to queue, or to the reason why there is none. */
+import type { HostKindName } from '../../domain/host-page.ts';
 import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import { OWNER_LENGTH_MAX, REPOSITORY_NAME_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { type PrEventsJob, prEventsSchema } from '../../queue/pr-events.ts';
+import type { HostWebhooks } from '../host.ts';
 import type { Delivery } from './delivery.ts';
-import { isRead, outcomeOf } from './mapping.ts';
-import { type Outcome, triggerOf } from './outcome.ts';
-import { envelopeSchema } from './payloads.ts';
+import type { Outcome } from './outcome.ts';
 import { fit, fitName } from './texts.ts';
 
 export interface DeliveryJob {
@@ -18,12 +18,22 @@ export interface DeliveryJob {
 const REASON_LENGTH_MAX = 300;
 const ignored = (reason: string): DeliveryJob => ({ job: null, reason: fit(reason, REASON_LENGTH_MAX) });
 
-/** The id of a delivery's job: if the delivery is resent while the job is queued, it is the same job. */
-export const jobIdOf = ({ bodyHash }: Pick<Delivery, 'bodyHash'>): string => `github-${bodyHash}`;
+/**
+ * The id of a delivery's job: if the delivery is resent while the job is queued, it is the same job.
+ *
+ * @param name of the host
+ */
+export const jobIdOf = (name: string, { bodyHash }: Pick<Delivery, 'bodyHash'>): string => `${name}-${bodyHash}`;
 
 /** The delivery is signed, but not with the secret of the owner whose repository it speaks of. */
 export class SignedByAnother extends Error {
   override name = 'SignedByAnother';
+}
+
+/** A kind of host whose deliveries are read. */
+export interface ReadHost {
+  kind: HostKindName;
+  webhooks: HostWebhooks;
 }
 
 /** @param owner as the delivery names it */
@@ -34,23 +44,23 @@ export type IsSignedFor = (owner: string) => boolean;
  *
  * @param isSignedFor whether the secret that signed the delivery may speak for an owner
  */
-export function jobOf(delivery: Delivery, isSignedFor: IsSignedFor = () => true): DeliveryJob {
-  const { event } = delivery;
-  if (event === 'ping') return ignored('The webhook works: the signature is correct.');
-  if (!isRead(event)) return ignored(`There is no event for ${event} deliveries.`);
-  const { repository, sender } = envelopeSchema.parse(delivery.payload);
+export function jobOf(
+  { kind, webhooks }: ReadHost,
+  delivery: Delivery,
+  isSignedFor: IsSignedFor = () => true,
+): DeliveryJob {
+  if (webhooks.isTest(delivery)) return ignored('The webhook works: the signature is correct.');
+  if (!webhooks.read.includes(delivery.event)) return ignored(`There is no event for ${delivery.event} deliveries.`);
+  const repository = webhooks.repositoryOf(delivery);
   if (!repository) return ignored('The delivery names no repository.');
-  if (!isSignedFor(repository.owner.login)) throw new SignedByAnother();
-  const path = prEventsSchema.shape.repository.safeParse({
-    host: hostOf(repository.html_url),
-    owner: repository.owner.login,
-    name: repository.name,
-  });
+  const { owner, name, url } = repository;
+  if (!isSignedFor(owner)) throw new SignedByAnother();
+  const path = prEventsSchema.shape.repository.safeParse({ host: hostOf(url), owner, name });
   if (!path.success)
     return ignored(
-      `The repository ${repository.owner.login}/${repository.name} cannot be addressed here: an owner has 1 to ${OWNER_LENGTH_MAX} letters, digits and hyphens, a name 1 to ${REPOSITORY_NAME_LENGTH_MAX} letters, digits, dots, hyphens and underscores.`,
+      `The repository ${owner}/${name} cannot be addressed here: an owner has 1 to ${OWNER_LENGTH_MAX} letters, digits and hyphens, a name 1 to ${REPOSITORY_NAME_LENGTH_MAX} letters, digits, dots, hyphens and underscores.`,
     );
-  const outcome = outcomeOf(event, delivery.payload, { repository, sender });
+  const outcome = webhooks.outcomeOf(delivery);
   const { renamedFrom } = outcome;
   if (renamedFrom && !isSignedFor(renamedFrom.owner))
     return ignored(
@@ -61,29 +71,30 @@ export function jobOf(delivery: Delivery, isSignedFor: IsSignedFor = () => true)
   const job = prEventsSchema.parse({
     v: 1,
     repository: path.data,
-    page_url: repository.html_url.length <= NAME_LENGTH_MAX ? repository.html_url : null,
+    page_url: url.length <= NAME_LENGTH_MAX ? url : null,
     renamed_from: renamedFrom ?? null,
-    default_branch: repository.default_branch ? fitName(repository.default_branch) : null,
+    default_branch: repository.defaultBranch === null ? null : fitName(repository.defaultBranch),
     pull_requests: outcome.pullRequest ? [outcome.pullRequest] : [],
     events: outcome.events.map(({ key, type, trigger, pullRequest, baseRef, metadata }, index) => ({
-      key: key ?? keyOf(delivery, index),
+      key: key ?? keyOf(kind, delivery, index),
       type,
       trigger,
       pull_request: pullRequest,
       base_ref: baseRef,
       metadata,
     })),
-    deleted_branches: outcome.deletedBranch
-      ? [{ key: keyOf(delivery, 0), branch: outcome.deletedBranch, trigger: triggerOf(sender) }]
-      : [],
+    deleted_branches: outcome.deletedBranches.map((deleted, index) => ({
+      key: keyOf(kind, delivery, outcome.events.length + index),
+      ...deleted,
+    })),
   });
   return { job, reason };
 }
 
-const isEmpty = ({ events, pullRequest, deletedBranch, renamedFrom }: Outcome): boolean =>
-  events.length === 0 && pullRequest === null && deletedBranch === null && renamedFrom === undefined;
+const isEmpty = ({ events, pullRequest, deletedBranches, renamedFrom }: Outcome): boolean =>
+  events.length === 0 && pullRequest === null && deletedBranches.length === 0 && renamedFrom === undefined;
 
-const keyOf = ({ bodyHash }: Delivery, index: number): string => `github:${bodyHash}:${index}`;
+const keyOf = (kind: string, { bodyHash }: Delivery, index: number): string => `${kind}:${bodyHash}:${index}`;
 
 /** The host of the repository's web address: `github.com`, or the name of an enterprise host. */
-const hostOf = (htmlUrl: string): string | undefined => URL.parse(htmlUrl)?.host || undefined;
+const hostOf = (url: string): string | undefined => URL.parse(url)?.host || undefined;

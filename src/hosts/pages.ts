@@ -1,50 +1,8 @@
-/**
- * Where a repository is shown to people: its page on its host, and the pages of its commits, files and pull requests. Each
- * kind of host is a line here and a file beside this one.
- */
-import { z } from 'zod';
-import { webAddressOf } from '../limits.ts';
-import type { RepositoryName } from '../repository-path.ts';
-import { gitea } from './gitea.ts';
-import { github } from './github.ts';
-import { gitlab } from './gitlab.ts';
-import type { HostKind, LinkTemplates } from './host-kind.ts';
-
-const HOSTS = { github, gitlab, gitea } as const satisfies Record<string, HostKind>;
-
-export type HostKindName = keyof typeof HOSTS;
-export const HOST_KINDS = ['github', 'gitlab', 'gitea'] as const satisfies readonly HostKindName[];
-
-const URL_BYTES_MAX = 1_000;
-const URL_ERROR = `must be an address with http or https and at most ${URL_BYTES_MAX} bytes, without password, ? and #`;
-
-/** A repository on its host. */
-export const hostPageSchema = z.object({
-  kind: z.enum(HOST_KINDS, { error: `must be one of ${HOST_KINDS.join(', ')}` }).meta({ example: 'github' }),
-  url: z
-    .string({ error: URL_ERROR })
-    .refine(isPlainAddress, { error: URL_ERROR })
-    .meta({ description: 'The address of the repository there', example: 'https://github.example.com/acme/shop' }),
-});
-export type HostPage = z.infer<typeof hostPageSchema>;
-
-function isPlainAddress(address: string): boolean {
-  if (webAddressOf(address) === null || Buffer.byteLength(address) > URL_BYTES_MAX || /[?#{}]/.test(address))
-    return false;
-  const url = URL.parse(address);
-  return url !== null && url.username === '' && url.password === '';
-}
-
-/**
- * Who says where a repository is shown, from the weakest to the strongest. An upload says it once, while no one has: who
- * may send results could lead everyone elsewhere with it.
- */
-export const HOST_SOURCES = ['upload', 'identity_token', 'webhook', 'setting'] as const;
-export type HostSource = (typeof HOST_SOURCES)[number];
-
-/** Whether what a source says replaces what is known. */
-export const overrulesHost = (source: HostSource, known: HostSource | null): boolean =>
-  known === null || (source === 'upload' ? false : HOST_SOURCES.indexOf(source) >= HOST_SOURCES.indexOf(known));
+/** Where a repository is shown to people: its page on its host, and the pages of its commits, files and pull requests. */
+import { HOST_KINDS, type HostKindName, type HostPage, isPlainAddress } from '../domain/host-page.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
+import type { LinkTemplates } from './host.ts';
+import { HOSTS } from './hosts.ts';
 
 /** The page of a repository, from the address of one of its CI jobs; undefined if that tells none. */
 export function hostOfJob(jobUrl: string | null | undefined, repository: RepositoryName): HostPage | undefined {

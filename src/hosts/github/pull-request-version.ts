@@ -1,8 +1,8 @@
 /** The pull request of a payload, as the service keeps it. */
 import { PULL_REQUEST_TITLE_LENGTH_MAX } from '../../domain/limits.ts';
 import type { PullRequestVersion } from '../../queue/pr-events.ts';
+import { fit, fitName } from '../webhooks/texts.ts';
 import type { PullRequest } from './payloads.ts';
-import { fit, fitName } from './texts.ts';
 
 /** For an open pull request, `merge_commit_sha` is the host's test merge, which is not a commit on the branch. */
 export const mergeCommitOf = (pull: PullRequest): string | null =>

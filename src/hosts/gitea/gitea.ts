@@ -1,8 +1,9 @@
 /** Gitea and Forgejo. Their jobs have addresses as those of GitHub, so only the setting of a repository says this kind. */
-import type { HostKind } from './host-kind.ts';
+import type { Host } from '../host.ts';
 
-export const gitea: HostKind = {
-  name: 'gitea',
+export const gitea: Host = {
+  kind: 'gitea',
+  title: 'Gitea',
   links: {
     commit: '{url}/commit/{commit}',
     compare: '{url}/compare/{from}...{to}',
@@ -12,4 +13,6 @@ export const gitea: HostKind = {
   },
   jobMark: undefined,
   ofIssuer: () => undefined,
+  webhooks: undefined,
+  api: undefined,
 };
