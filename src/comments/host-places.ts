@@ -31,6 +31,8 @@ export class HostPlaces {
   /** Undefined if the repository is on a host without a credential here. Throws a HostError. */
   async of({ owner, name, hostKind, hostUrl }: PlacedRepository): Promise<HostPlace | undefined> {
     const { github, gitlab } = this.config;
+    // An address resolves these as steps in the path. No host has such a repository.
+    if (name === '.' || name === '..') return undefined;
     const isOnGithub = hostKind === null ? github !== undefined : hostKind === 'github';
     if (github && isOnGithub && isBelow(hostUrl, github.webUrl)) {
       const repository = `${owner}/${name}`;
