@@ -109,7 +109,9 @@ export class Contents {
   }
 
   #addLine(line: Line): void {
-    for (const time of line.e_finished_ms) if (time > this.newestAt) this.newestAt = time;
+    let ranAt = 0;
+    for (const time of line.e_finished_ms) if (time > ranAt) ranAt = time;
+    if (ranAt > this.newestAt) this.newestAt = ranAt;
     const { commit_sha: commit } = line;
     if (commit !== '')
       this.commits.set(commit, (this.commits.get(commit) ?? false) || line.e_status.includes('failed'));
@@ -119,7 +121,10 @@ export class Contents {
     if (line.on_default) {
       if (commit !== '') this.#addFailuresOnDefault(line);
       this.#addExecutions(line);
-    } else if (commit !== '') this.#addPull(line);
+    } else if (commit !== '') {
+      this.#addPull(line);
+      this.#addPullRan(line, ranAt);
+    }
   }
 
   #addFailuresOnDefault(line: Line): void {
@@ -135,17 +140,14 @@ export class Contents {
   }
 
   #addPull(line: Line): void {
-    this.#addPullRan(line);
     const commit = entryOf(this.pulls, line.commit_sha, () => ({ failedAt: undefined, retried: new Set<string>() }));
     for (const [i, status] of line.e_status.entries())
       if (status === 'failed') commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
       else if (status === 'passed' && at(line.e_is_flaky, i)) commit.retried.add(at(line.e_test_id, i));
   }
 
-  #addPullRan({ pull_request: number, commit_sha: commit, e_finished_ms: finished }: Line): void {
-    if (!number) return;
-    const ranAt = finished.reduce((newest, at) => Math.max(newest, at), 0);
-    if (ranAt > (this.pullsRan.get(number)?.ranAt ?? 0)) this.pullsRan.set(number, { number, commit, ranAt });
+  #addPullRan({ pull_request: number, commit_sha: commit }: Line, ranAt: number): void {
+    if (number && ranAt > (this.pullsRan.get(number)?.ranAt ?? 0)) this.pullsRan.set(number, { number, commit, ranAt });
   }
 
   /** Plain loops and lookups: this runs for every execution. */

@@ -39,9 +39,16 @@ const LIMITED_MS = 60_000;
 const REASON_LENGTH_MAX = 200;
 
 export class HostApi {
-  readonly #until = performance.now() + TOTAL_MS;
+  readonly #until: number;
+  readonly #requestMs: number;
 
-  constructor(private readonly access: HostAccess) {}
+  constructor(
+    private readonly access: HostAccess,
+    { totalMs = TOTAL_MS, requestMs = REQUEST_TIMEOUT_MS } = {},
+  ) {
+    this.#until = performance.now() + totalMs;
+    this.#requestMs = requestMs;
+  }
 
   /** @param path from the address of the API, or a whole address. Throws {@link HostError}. */
   async ask<T>(path: string, schema: z.ZodType<T>, asked: Asked = {}): Promise<T> {
@@ -77,7 +84,7 @@ export class HostApi {
 
   async #send(path: string, { method = 'GET', json }: Asked): Promise<HttpAnswer | HostError> {
     const { name, url, token, headers } = this.access;
-    const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, this.#remainingMs);
+    const timeoutMs = Math.min(this.#requestMs, this.#remainingMs);
     if (timeoutMs <= 0) return new HostError(`there was no time left to ask ${name}`, undefined, true);
     try {
       const { sendRequest } = await import('../http-request.ts');
