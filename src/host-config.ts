@@ -6,7 +6,7 @@ import { parseRepositoryList } from './domain/repository-list.ts';
 import { UserError } from './errors.ts';
 
 /** The identity of a GitHub App. */
-export interface GithubApp {
+interface GithubApp {
   appId: string;
   /** PEM */
   privateKey: string;

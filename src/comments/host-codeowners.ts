@@ -10,7 +10,7 @@ import { TtlCache } from '../ttl-cache.ts';
 import type { HostPlace } from './host-places.ts';
 
 /** Who has sent the file, where people see it. */
-export const FROM_HOST = 'repository host';
+const FROM_HOST = 'repository host';
 const REPOSITORIES_MAX = 10_000;
 
 export class HostCodeownersFiles {

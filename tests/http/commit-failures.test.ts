@@ -299,6 +299,7 @@ describe('the list', () => {
       verdicts: nothing,
       summary: null,
       fewer_tests: [],
+      kept_by_service: [],
       failures: [],
     });
     const summary = 'Nothing failed; the gate passes.';
