@@ -6,6 +6,7 @@ import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
+import { importedTestRuns } from '../src/queue/imported-test-runs.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { largeTestRuns } from '../src/queue/large-test-runs.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
@@ -61,7 +62,7 @@ export function startWorkers(
 ): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
-  const { retentionDays, auditRetentionDays, hostConfig } = deps.config;
+  const { retentionDays, auditRetentionDays, commentsConfig } = deps.config;
   const isHasty = evaluationPauseMs === 0;
   const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
   const evaluator = new Evaluator({
@@ -69,7 +70,7 @@ export function startWorkers(
     log,
     onEvaluated: refresher.loop.wake,
     everyMs: evaluationEveryMs,
-    commentedSince: commentedSince ?? (hostConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS)),
+    commentedSince: commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS)),
     ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
@@ -83,6 +84,7 @@ export function startWorkers(
   const consumers: Record<JobName, Consumer> = {
     'test-runs': consume(testRuns, storeChunk),
     'large-test-runs': consume(largeTestRuns, trackHandler()),
+    'imported-test-runs': consume(importedTestRuns, trackHandler()),
     'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
     'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };
@@ -102,7 +104,7 @@ export function startWorkers(
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
-  const keeper = hostConfig && new PullKeeper({ ...deps, db, clickhouse: background }, hostConfig);
+  const keeper = commentsConfig && new PullKeeper({ ...deps, db, clickhouse: background }, commentsConfig);
   const commenters = keeper ? [new Commenter({ db, log, repositories, keeper })] : [];
   clockAgreement.onChange(retention.loop.wake);
   for (const { loop } of Object.values(ofOutbox))

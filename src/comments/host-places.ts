@@ -1,8 +1,8 @@
 /** Where the service writes at a host: the place of a repository there, and a token for it. */
 
+import type { CommentsConfig } from '../comments-config.ts';
 import type { GithubRepository } from '../host-api/github-api.ts';
 import { GithubApp } from '../host-api/github-app.ts';
-import type { HostConfig } from '../host-config.ts';
 
 export type HostPlace =
   | (GithubRepository & { kind: 'github' })
@@ -20,7 +20,7 @@ export class HostPlaces {
   readonly #app: GithubApp | undefined;
 
   constructor(
-    private readonly config: HostConfig,
+    private readonly config: CommentsConfig,
     now: () => number,
   ) {
     const { github } = config;

@@ -2,6 +2,8 @@
  * Brings the comment of a pull request, and the check of its newest commit, to what the service says now. What is written, and
  * that people come first, follows from the same rules as for `gate --comment` and `gate --check`.
  */
+
+import type { CommentsConfig } from '../comments-config.ts';
 import { checkOf } from '../domain/commit-check.ts';
 import { commentText } from '../domain/pull-comment.ts';
 import { isListed } from '../domain/repository-list.ts';
@@ -14,7 +16,6 @@ import { HostError } from '../host-api/host-error.ts';
 import { keepCheck } from '../host-api/keep-check.ts';
 import { keepComment } from '../host-api/keep-comment.ts';
 import { markerKey } from '../host-api/marker.ts';
-import type { HostConfig } from '../host-config.ts';
 import { CommentedCommits, type CommentedStores } from '../insights/commented-commit.ts';
 import { firstResultOf } from '../insights/pull-request.ts';
 import { hostWrites } from '../observability/metrics.ts';
@@ -32,7 +33,7 @@ export class PullKeeper {
 
   constructor(
     private readonly deps: CommentedStores,
-    private readonly config: HostConfig,
+    private readonly config: CommentsConfig,
   ) {
     this.#commits = new CommentedCommits(deps, config.publicUrl);
     this.#places = new HostPlaces(config, () => deps.clock.now());

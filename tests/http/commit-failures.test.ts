@@ -26,6 +26,7 @@ interface Failures {
   total: number;
   summary?: string | null;
   fewer_tests?: unknown[];
+  kept_by_service?: string[];
   verdicts: Record<string, number>;
   failures: Failure[];
 }

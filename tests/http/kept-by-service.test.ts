@@ -1,6 +1,6 @@
 /** The failures of a commit say what the service keeps at the host itself, so that `gate` leaves it alone. */
 import { beforeAll, expect, test } from 'bun:test';
-import type { HostConfig } from '../../src/host-config.ts';
+import type { CommentsConfig } from '../../src/comments-config.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp } from '../support/http.ts';
 import { setUpIngest } from '../support/ingest.ts';
@@ -21,13 +21,13 @@ test.each([
   [{ comments: ['other'], checks: [repository.owner] }, ['check']],
   [{ comments: ['*'], checks: [`${repository.owner}/${repository.name}`] }, ['comment', 'check']],
 ])('with %j it is %j', async (lists, kept) => {
-  const hostConfig: HostConfig | undefined = lists && {
+  const commentsConfig: CommentsConfig | undefined = lists && {
     ...lists,
     github: undefined,
     gitlab: undefined,
     publicUrl: 'https://ci.acme.example',
   };
-  const app = await openTestApp({ hostConfig });
+  const app = await openTestApp({ commentsConfig });
   const path = `/v1/ci/${repository.owner}/repositories/${repository.name}/commits/c1/failures`;
   expect(await app.get(path)).toMatchObject({ runs: 1, kept_by_service: kept });
   expect(await app.get(path.replace('/c1/', '/unknown/'))).toMatchObject({ runs: 0, kept_by_service: kept });

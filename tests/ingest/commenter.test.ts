@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { PullKeeper } from '../../src/comments/pull-keeper.ts';
-import type { HostConfig } from '../../src/host-config.ts';
+import type { CommentsConfig } from '../../src/comments-config.ts';
 import { readChangedFiles } from '../../src/postgres/changed-files.ts';
 import { readCodeowners, writeCodeowners } from '../../src/postgres/owners.ts';
 import { failingPulls } from '../../src/postgres/pull-comments.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => host.stop());
 
-const configOf = (change: Partial<HostConfig> = {}): HostConfig => ({
+const configOf = (change: Partial<CommentsConfig> = {}): CommentsConfig => ({
   comments: ['*'],
   checks: [],
   github: {
@@ -47,12 +47,12 @@ const configOf = (change: Partial<HostConfig> = {}): HostConfig => ({
   publicUrl: 'https://ci.acme.example',
   ...change,
 });
-const commenterOn = (repositories: RepositoryStore, config: HostConfig) => {
+const commenterOn = (repositories: RepositoryStore, config: CommentsConfig) => {
   const { db } = stores.postgres;
   const keeper = new PullKeeper({ ...stores, repositories, db }, config);
   return new Commenter({ db, repositories, keeper, log: stores.log });
 };
-const commenter = (config: HostConfig = configOf()) => commenterOn(stores.repositories, config);
+const commenter = (config: CommentsConfig = configOf()) => commenterOn(stores.repositories, config);
 
 type Result = { name: string; message?: string };
 /** Results of pull request 7, on a commit that is its newest. */

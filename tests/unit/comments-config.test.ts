@@ -14,8 +14,8 @@ const pem = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .toString();
 
 test('nothing is written unless repositories are named', () => {
-  expect(readConfig({}).hostConfig).toBeUndefined();
-  expect(readConfig({ GITHUB_COMMENT_TOKEN: TOKEN, PUBLIC_URL }).hostConfig).toBeUndefined();
+  expect(readConfig({}).commentsConfig).toBeUndefined();
+  expect(readConfig({ GITHUB_COMMENT_TOKEN: TOKEN, PUBLIC_URL }).commentsConfig).toBeUndefined();
 });
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
 });
 
 test('secrets come from variables or files, and are kept from the log', () => {
-  const folder = makeFolder('host-config');
+  const folder = makeFolder('comments-config');
   try {
     const file = join(folder, 'app.pem');
     writeFileSync(file, `${pem}\n`);
@@ -52,7 +52,7 @@ test('secrets come from variables or files, and are kept from the log', () => {
       ...{ PUBLIC_URL: `${PUBLIC_URL}/`, PULL_REQUEST_COMMENTS: 'Acme, globex/Shop', GITHUB_APP_ID: '7' },
       ...{ GITHUB_APP_KEY_FILE: file, GITLAB_COMMENT_TOKEN: TOKEN },
     });
-    expect(config.hostConfig).toEqual({
+    expect(config.commentsConfig).toEqual({
       comments: ['acme', 'globex/shop'],
       checks: [],
       github: {
@@ -74,10 +74,10 @@ test.each([
   ['https://git.acme.example/api/v3', 'https://git.acme.example/api/graphql', 'https://git.acme.example'],
   ['https://api.acme.ghe.com', 'https://api.acme.ghe.com/graphql', 'https://acme.ghe.com'],
 ])('an enterprise host at %s has its pages and GraphQL elsewhere', (apiUrl, graphqlUrl, webUrl) => {
-  const { hostConfig } = readConfig({
+  const { commentsConfig } = readConfig({
     ...{ PUBLIC_URL, COMMIT_CHECKS: '*', GITHUB_API_URL: apiUrl, GITHUB_COMMENT_TOKEN: TOKEN, GITHUB_AUTH: 'off' },
   });
-  expect(hostConfig?.github).toMatchObject({ apiUrl, graphqlUrl, webUrl });
+  expect(commentsConfig?.github).toMatchObject({ apiUrl, graphqlUrl, webUrl });
 });
 
 test('a list names all, an owner or a repository, in any case', () => {

@@ -12,7 +12,7 @@ interface GithubApp {
   privateKey: string;
 }
 
-export interface HostConfig {
+export interface CommentsConfig {
   /** Whose pull requests get a comment, and whose commits a check: `*`, `acme` or `acme/shop`, in lower case. */
   comments: readonly string[];
   checks: readonly string[];
@@ -35,7 +35,7 @@ export const repositoryList = z.string().transform((value, context) => {
 });
 
 /** The values that no log line may contain. */
-export function secretsOfHosts({ github, gitlab }: HostConfig): string[] {
+export function secretsOfComments({ github, gitlab }: CommentsConfig): string[] {
   const ofGithub = github && ('token' in github.credential ? github.credential.token : github.credential.privateKey);
   return [ofGithub, gitlab?.token].filter((secret) => secret !== undefined);
 }
@@ -56,7 +56,7 @@ interface HostEnvironment {
 }
 
 /** Undefined if the service writes nothing. Throws a {@link UserError} if it is configured in part. */
-export function hostConfigOf(env: HostEnvironment): HostConfig | undefined {
+export function commentsConfigOf(env: HostEnvironment): CommentsConfig | undefined {
   const comments = env.PULL_REQUEST_COMMENTS ?? [];
   const checks = env.COMMIT_CHECKS ?? [];
   if (comments.length + checks.length === 0) return undefined;
@@ -72,7 +72,7 @@ export function hostConfigOf(env: HostEnvironment): HostConfig | undefined {
   return { comments, checks, github, gitlab, publicUrl: withoutEndSlashes(env.PUBLIC_URL) };
 }
 
-function githubOf(env: HostEnvironment): HostConfig['github'] {
+function githubOf(env: HostEnvironment): CommentsConfig['github'] {
   const apiUrl = withoutEndSlashes(env.GITHUB_API_URL ?? GITHUB_API_URL);
   const token = secretOf(env, 'GITHUB_COMMENT_TOKEN');
   const privateKey = secretOf(env, 'GITHUB_APP_KEY')?.replaceAll('\\n', '\n');
@@ -89,7 +89,7 @@ function githubOf(env: HostEnvironment): HostConfig['github'] {
   return { apiUrl, graphqlUrl: `${apiUrl.replace(/\/v3$/, '')}/graphql`, webUrl: webUrlOf(apiUrl), credential };
 }
 
-function gitlabOf(env: HostEnvironment): HostConfig['gitlab'] {
+function gitlabOf(env: HostEnvironment): CommentsConfig['gitlab'] {
   const token = secretOf(env, 'GITLAB_COMMENT_TOKEN');
   const { GITLAB_API_URL: url } = env;
   if (url === undefined && token === undefined) return undefined;
