@@ -52,11 +52,14 @@ export const ALLOWED = {
     'maintenance',
     'deps',
     'parts',
+    'comments',
   ],
   http: ['domain', 'observability'],
   access: ['domain', 'hosts', 'http', 'observability', 'postgres'],
   ingest: ['domain', 'formats', 'hosts', 'http', 'ledger', 'observability', 'queue'],
   insights: ['domain', 'formats', 'hosts', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  /** The comments and checks that the service itself keeps at hosts. */
+  comments: ['config', 'domain', 'host-api', 'insights', 'observability', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   /** Saved views. */
@@ -122,6 +125,7 @@ const ROOM_OF_FILE: Record<string, Room> = {
   'src/deps.ts': 'deps',
   'src/features.ts': 'features',
   'src/hosts-config.ts': 'config',
+  'src/comments-config.ts': 'config',
   'src/main.ts': 'main',
   'src/oidc-config.ts': 'config',
   'src/service-lock.ts': 'deps',

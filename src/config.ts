@@ -6,6 +6,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
+import { type CommentsConfig, commentsConfigOf, repositoryList, secretsOfComments } from './comments-config.ts';
 import { UserError } from './errors.ts';
 import type { HostSite, OwnerSecrets } from './hosts/site.ts';
 import { furtherHosts, hostNames, hostSecrets, hostSitesOf } from './hosts-config.ts';
@@ -121,6 +122,19 @@ const environmentSchema = z.object({
   AUDIT_RETENTION_DAYS: whole(1, 36_500).optional(),
   GITHUB_AUTH: onOff.optional(),
   GITHUB_API_URL: secretsUrl.optional(),
+  GITHUB_APP_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'must be the id of a GitHub App, or its client id')
+    .optional(),
+  GITHUB_APP_KEY: z.string().optional(),
+  GITHUB_APP_KEY_FILE: z.string().optional(),
+  GITHUB_COMMENT_TOKEN: z.string().optional(),
+  GITHUB_COMMENT_TOKEN_FILE: z.string().optional(),
+  GITLAB_API_URL: secretsUrl.optional(),
+  GITLAB_COMMENT_TOKEN: z.string().optional(),
+  GITLAB_COMMENT_TOKEN_FILE: z.string().optional(),
+  PULL_REQUEST_COMMENTS: repositoryList.optional(),
+  COMMIT_CHECKS: repositoryList.optional(),
   GITHUB_WEBHOOK_SECRET: secrets.optional(),
   GITHUB_WEBHOOK_OWNER_SECRETS: ownerSecrets.optional(),
   HOSTS: furtherHosts.optional(),
@@ -183,6 +197,8 @@ export interface Config {
   auditRetentionDays: number;
   /** The repository hosts. One of them is the default host, whose repositories have addresses without its name. */
   hosts: readonly HostSite[];
+  /** What the service writes at repository hosts; undefined: nothing. */
+  commentsConfig: CommentsConfig | undefined;
   /** Undefined: people sign in with application keys only. */
   oidc: OidcConfig | undefined;
   /** Undefined: CI jobs need keys. */
@@ -220,6 +236,7 @@ export function secretsOf(config: Config): string[] {
     ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
     ...config.hosts.flatMap(({ secrets, ownerSecrets }) => [...secrets, ...[...ownerSecrets.values()].flat()]),
     ...(config.oidc ? [config.oidc.clientSecret] : []),
+    ...(config.commentsConfig ? secretsOfComments(config.commentsConfig) : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
 }
@@ -272,6 +289,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       secrets: env.GITHUB_WEBHOOK_SECRET ?? [],
       ownerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),
     }),
+    commentsConfig: commentsConfigOf(env),
     oidc: oidcOf(env),
     ciTokens: ciTokensOf(env),
     httpIngest: env.HTTP_INGEST ?? true,

@@ -70,6 +70,8 @@ export type CoreDeps = Pick<
   oidc?: Deps['config']['oidc'];
   /** Undefined: CI jobs need keys. */
   ciTokens?: Deps['config']['ciTokens'];
+  /** Undefined: the service writes nothing at hosts. */
+  commentsConfig?: Deps['config']['commentsConfig'];
 };
 
 /**
@@ -77,7 +79,19 @@ export type CoreDeps = Pick<
  * quarantines listen.
  */
 export function coreFeatures(deps: CoreDeps): Feature[] {
-  const { clock, clickhouse, keys, sessions, repositories, quarantines, notifications, probes, oidc, ciTokens } = deps;
+  const {
+    clock,
+    clickhouse,
+    keys,
+    sessions,
+    repositories,
+    quarantines,
+    notifications,
+    probes,
+    oidc,
+    ciTokens,
+    commentsConfig,
+  } = deps;
   const { db } = deps.postgres;
   const identity = identityOf(clock, oidc);
   return [
@@ -87,7 +101,15 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountKeys(app, http, keys),
     (app, http) => mountCiExchange(app, http, { keys, repositories, config: ciTokens }),
     (app, http) => mountHealth(app, http, readinessOf(db, probes)),
-    (app, http) => mountInsights(app, http, { clock, clickhouse, repositories, quarantines, db }),
+    (app, http) =>
+      mountInsights(app, http, {
+        clock,
+        clickhouse,
+        repositories,
+        quarantines,
+        db,
+        keptAtHost: commentsConfig,
+      }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);
       mountQuarantines(app, http, { repositories, quarantines, lists });
@@ -115,7 +137,10 @@ const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
 
 /** Everything that the API's port offers, in the order of its document. */
 export const serviceFeatures = (deps: Deps, probes: Probes, monitoring: Monitoring, parse?: Parse): Feature[] => [
-  ...coreFeatures({ ...deps, probes, oidc: deps.config.oidc, ciTokens: deps.config.ciTokens }),
+  ...coreFeatures({
+    ...{ ...deps, probes, oidc: deps.config.oidc },
+    ...{ ciTokens: deps.config.ciTokens, commentsConfig: deps.config.commentsConfig },
+  }),
   ...monitoring.features,
   (app, http) => mountDeadLetters(app, http, deps),
   (app, http) => mountReceiptLists(app, http, deps.receipts),

@@ -1,5 +1,7 @@
 /** Starts the consumers of the queues and the loops, and stops them without cutting anything off. */
+import { PullKeeper } from '../src/comments/pull-keeper.ts';
 import type { Deps } from '../src/deps.ts';
+import { DAY_MS } from '../src/domain/time.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
@@ -12,6 +14,7 @@ import { testRuns } from '../src/queue/test-runs.ts';
 import { uploadBundles } from '../src/queue/upload-bundles.ts';
 import { Backtester } from './backtester.ts';
 import { Batcher } from './batcher.ts';
+import { Commenter } from './commenter.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
@@ -46,15 +49,20 @@ export interface WorkerOptions {
   evaluationEveryMs?: number;
   /** See `RefreshDeps`. */
   executionsAtOnce?: number | undefined;
+  /** See `PassDeps`; by default, results of the last day, if comments are configured. */
+  commentedSince?: (() => number) | undefined;
 }
+
+/** Older results, such as those of an import, are nothing to comment on. */
+const COMMENTED_DAYS = 1;
 
 export function startWorkers(
   deps: Deps,
-  { evaluationPauseMs, evaluationEveryMs, executionsAtOnce }: WorkerOptions = {},
+  { evaluationPauseMs, evaluationEveryMs, executionsAtOnce, commentedSince }: WorkerOptions = {},
 ): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
-  const { retentionDays, auditRetentionDays } = deps.config;
+  const { retentionDays, auditRetentionDays, commentsConfig } = deps.config;
   const isHasty = evaluationPauseMs === 0;
   const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
   const evaluator = new Evaluator({
@@ -62,6 +70,7 @@ export function startWorkers(
     log,
     onEvaluated: refresher.loop.wake,
     everyMs: evaluationEveryMs,
+    commentedSince: commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS)),
     ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
@@ -95,11 +104,13 @@ export function startWorkers(
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
+  const keeper = commentsConfig && new PullKeeper({ ...deps, db, clickhouse: background }, commentsConfig);
+  const commenters = keeper ? [new Commenter({ db, log, repositories, keeper })] : [];
   clockAgreement.onChange(retention.loop.wake);
   for (const { loop } of Object.values(ofOutbox))
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
   notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
-  const others = [sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator];
+  const others = [sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator, ...commenters];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();
   return {

@@ -28,6 +28,7 @@ import { noteAllDurationsStale } from '../src/postgres/durations.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
+import { forgetPullComments } from '../src/postgres/pull-comments.ts';
 import type { QuarantineStore } from '../src/postgres/quarantines.ts';
 import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
 import { forgetViewsOfEndedKeys } from '../src/postgres/saved-views.ts';
@@ -88,6 +89,7 @@ export class Retention {
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await onPostgres(() => forgetChangedFiles(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
+    await onPostgres(() => forgetPullComments(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await forgetFormerGroups(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays)));
     // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));

@@ -343,6 +343,20 @@ CREATE TABLE "ci_insights"."test_owners" (
 	CONSTRAINT "test_owners_repository_id_test_id_owner_pk" PRIMARY KEY("repository_id","test_id","owner")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."pull_comments" (
+	"repository_id" uuid NOT NULL,
+	"number" integer NOT NULL,
+	"commit_sha" text NOT NULL,
+	"ran_ms" bigint NOT NULL,
+	"revision" bigint DEFAULT 1 NOT NULL,
+	"due_at" timestamp with time zone,
+	"failures" integer DEFAULT 0 NOT NULL,
+	"failure" text,
+	"outcome" text,
+	"written_at" timestamp with time zone,
+	CONSTRAINT "pull_comments_repository_id_number_pk" PRIMARY KEY("repository_id","number")
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."quarantined_causes" (
 	"repository_id" uuid NOT NULL,
 	"cause_id" uuid NOT NULL,
@@ -702,6 +716,8 @@ CREATE INDEX "upload_chunks_received" ON "ci_insights"."upload_chunks" USING btr
 CREATE INDEX "upload_chunks_repository" ON "ci_insights"."upload_chunks" USING btree ("repository_id","received_at","upload_id");--> statement-breakpoint
 CREATE INDEX "upload_chunks_problems" ON "ci_insights"."upload_chunks" USING btree ("received_at","upload_id") WHERE "ci_insights"."upload_chunks"."has_problem";--> statement-breakpoint
 CREATE INDEX "test_owners_owner" ON "ci_insights"."test_owners" USING btree ("owner","repository_id","test_id");--> statement-breakpoint
+CREATE INDEX "pull_comments_due" ON "ci_insights"."pull_comments" USING btree ("due_at") WHERE "ci_insights"."pull_comments"."due_at" is not null;--> statement-breakpoint
+CREATE INDEX "pull_comments_ran" ON "ci_insights"."pull_comments" USING btree ("ran_ms");--> statement-breakpoint
 CREATE INDEX "quarantines_open" ON "ci_insights"."quarantines" USING btree ("repository_id","created_at","id") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "quarantines_once_per_scope" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id",coalesce("branch", ''),"narrowing") WHERE "ci_insights"."quarantines"."removed_at" is null;--> statement-breakpoint
 CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null;--> statement-breakpoint

@@ -1,5 +1,5 @@
 /** The files that a change touches: as a list names them, or as git finds them; and how `push` sends them. */
-import { CHANGED_FILES_BYTES_MAX, CHANGED_FILES_MAX, CHANGED_PATH_LENGTH_MAX } from '../domain/limits.ts';
+import { changedPathsOf } from '../domain/changed-paths.ts';
 import { changedSince, mergeBaseWith } from './git.ts';
 import { printError } from './output.ts';
 import { readInput } from './read-input.ts';
@@ -13,24 +13,12 @@ export const FROM_GIT = 'git';
 const SEND_MS_MAX = 15_000;
 
 /** One path a line; `-` is the standard input. Throws a UserError if there is no list. */
-export const listedFiles = (file: string): string[] => pathsOf(readInput(file).split(/\r?\n/));
+export const listedFiles = (file: string): string[] => changedPathsOf(readInput(file).split(/\r?\n/));
 
 /** Undefined where git does not say, as in a shallow clone. */
 export async function changedFromGit(base: string): Promise<string[] | undefined> {
   const found = await changedSince(base);
-  return found && pathsOf(found);
-}
-
-/** Takes as many paths as the limit allows. In a larger change, few are near any one test. */
-function pathsOf(lines: readonly string[]): string[] {
-  const paths = lines
-    .map((line) => line.trim())
-    .filter((path) => path !== '' && path.length <= CHANGED_PATH_LENGTH_MAX);
-  let bytes = 0;
-  return [...new Set(paths)].slice(0, CHANGED_FILES_MAX).filter((path) => {
-    bytes += Buffer.byteLength(path);
-    return bytes <= CHANGED_FILES_BYTES_MAX;
-  });
+  return found && changedPathsOf(found);
 }
 
 /** The commit that a job tested, and the branch that its pull request is for. */

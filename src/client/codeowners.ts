@@ -1,19 +1,13 @@
 /** Sends the CODEOWNERS file of the repository from jobs of its default branch. Never fails a job. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CodeownersHost } from '../domain/codeowners-pattern.ts';
+import { CODEOWNERS_PLACES, type CodeownersHost } from '../domain/codeowners-pattern.ts';
 import { guessDefaultBranch, isOnDefaultBranch, originOf } from '../domain/default-branch.ts';
 import { CODEOWNERS_BYTES_MAX, CODEOWNERS_FILES_BYTES_MAX, CODEOWNERS_FILES_MAX } from '../domain/limits.ts';
 import { printError } from './output.ts';
 import { Repository } from './repository.ts';
 import { type Connection, Service } from './service.ts';
 import type { UploadQuery } from './upload-query.ts';
-
-/** Where each host looks, in its order. */
-const PLACES: Readonly<Record<CodeownersHost, readonly string[]>> = {
-  github: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
-  gitlab: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS'],
-};
 
 const GITLAB = 'GitLab CI';
 /** The job waits for it. */
@@ -44,7 +38,7 @@ function findCodeowners(root: string, provider: string): FoundCodeowners | undef
   const isGitlab =
     provider === GITLAB || (existsSync(join(root, '.gitlab-ci.yml')) && !existsSync(join(root, '.github')));
   const host = isGitlab ? 'gitlab' : 'github';
-  for (const path of PLACES[host]) {
+  for (const path of CODEOWNERS_PLACES[host]) {
     const stat = statSync(join(root, path), { throwIfNoEntry: false });
     if (!stat?.isFile()) continue;
     if (stat.size > CODEOWNERS_BYTES_MAX) throw new Error(`${path} is longer than ${CODEOWNERS_BYTES_MAX} bytes`);

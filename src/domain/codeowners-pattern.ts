@@ -13,6 +13,11 @@
 
 export const CODEOWNERS_HOSTS = ['github', 'gitlab'] as const;
 export type CodeownersHost = (typeof CODEOWNERS_HOSTS)[number];
+/** Where each host looks for the file, in its order. */
+export const CODEOWNERS_PLACES: Readonly<Record<CodeownersHost, readonly string[]>> = {
+  github: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
+  gitlab: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS'],
+};
 
 export interface PathPattern {
   /** Whether it begins at the root, with a name: only a path from there can match. */

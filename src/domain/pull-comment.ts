@@ -49,6 +49,12 @@ export interface CommentedCommit {
   fewerTests: number;
 }
 
+/** What a failure says of itself: its type and message, the type once. Null if its report says neither. */
+export function saidOf(type: string | null | undefined, message: string | null | undefined): string | null {
+  const said = [type, message].filter(Boolean);
+  return said.length === 0 ? null : message?.startsWith(type ?? '') ? message : said.join(': ');
+}
+
 /** GitHub takes 65,536 characters. */
 export const COMMENT_LENGTH_MAX = 60_000;
 const CAUSES_MAX = 10;

@@ -15,6 +15,7 @@ import { isLater, type SummarisedExecution } from '../domain/test-state.ts';
 import { dayOf } from '../domain/time.ts';
 import type { IdentityCounts } from '../postgres/identities.ts';
 import type { AddedRun } from '../postgres/judged-runs.ts';
+import type { PullRan } from '../postgres/pull-comments.ts';
 import type { FirstFailure } from '../postgres/tests.ts';
 import type { IdentifiedExecution } from './executions.ts';
 
@@ -27,6 +28,7 @@ const lineSchema = z.object({
   run_id: z.string(),
   run_attempt: z.number(),
   commit_sha: z.string(),
+  pull_request: z.number().nullish(),
   framework: z.string(),
   framework_version: z.string(),
   language: z.string(),
@@ -77,6 +79,8 @@ export class Contents {
   readonly commits = new Map<string, boolean>();
   /** By commit, off the default branch. Without those that are unknown. */
   readonly pulls = new Map<string, PullCommit>();
+  /** By the number of a pull request: the commit on which something ran last. */
+  readonly pullsRan = new Map<number, PullRan>();
   /** By commit, on the default branch, if something failed on it. Without those that are unknown. */
   readonly failedOnDefault = new Map<string, FailuresOnDefault>();
   /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
@@ -105,7 +109,9 @@ export class Contents {
   }
 
   #addLine(line: Line): void {
-    for (const time of line.e_finished_ms) if (time > this.newestAt) this.newestAt = time;
+    let ranAt = 0;
+    for (const time of line.e_finished_ms) if (time > ranAt) ranAt = time;
+    if (ranAt > this.newestAt) this.newestAt = ranAt;
     const { commit_sha: commit } = line;
     if (commit !== '')
       this.commits.set(commit, (this.commits.get(commit) ?? false) || line.e_status.includes('failed'));
@@ -115,7 +121,10 @@ export class Contents {
     if (line.on_default) {
       if (commit !== '') this.#addFailuresOnDefault(line);
       this.#addExecutions(line);
-    } else if (commit !== '') this.#addPull(line);
+    } else if (commit !== '') {
+      this.#addPull(line);
+      this.#addPullRan(line, ranAt);
+    }
   }
 
   #addFailuresOnDefault(line: Line): void {
@@ -135,6 +144,10 @@ export class Contents {
     for (const [i, status] of line.e_status.entries())
       if (status === 'failed') commit.failedAt = Math.max(at(line.e_finished_ms, i), commit.failedAt ?? 0);
       else if (status === 'passed' && at(line.e_is_flaky, i)) commit.retried.add(at(line.e_test_id, i));
+  }
+
+  #addPullRan({ pull_request: number, commit_sha: commit }: Line, ranAt: number): void {
+    if (number && ranAt > (this.pullsRan.get(number)?.ranAt ?? 0)) this.pullsRan.set(number, { number, commit, ranAt });
   }
 
   /** Plain loops and lookups: this runs for every execution. */

@@ -31,6 +31,7 @@ import {
   type Turn,
   takePartition,
 } from '../postgres/partitions.ts';
+import { notePullComments } from '../postgres/pull-comments.ts';
 import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
@@ -54,6 +55,8 @@ export interface PassDeps {
   db: Database;
   log: Logger;
   limits?: PartLimits;
+  /** Pull requests on which something has finished since then are noted for their comments; without it none is. */
+  commentedSince?: (() => number) | undefined;
 }
 
 /** The waiting parts of a repository. */
@@ -67,7 +70,10 @@ interface Waiting {
 }
 
 /** @returns how many executions were evaluated; undefined if nothing waits that no one else is evaluating */
-export async function evaluatePartition({ db, log, limits }: PassDeps, paceMs: number): Promise<number | undefined> {
+export async function evaluatePartition(
+  { db, log, limits, commentedSince }: PassDeps,
+  paceMs: number,
+): Promise<number | undefined> {
   let taken: readonly Part[] | undefined;
   try {
     return await onPostgres(() =>
@@ -76,18 +82,22 @@ export async function evaluatePartition({ db, log, limits }: PassDeps, paceMs: n
         if (turn === undefined) return undefined;
         const parts = await readWaitingParts(tx, turn, limits ?? (turn.isImported ? IMPORT_LIMITS : PASS_LIMITS));
         taken = parts;
-        await evaluateParts(tx, turn, parts);
+        await evaluateParts(tx, turn, parts, commentedSince);
         return executionsOf(parts);
       }),
     );
   } catch (error) {
     if (error instanceof StoreUnavailable || !taken) throw error;
-    return evaluateApart({ db, log }, new Set(taken.map(({ repositoryId }) => repositoryId)));
+    return evaluateApart({ db, log, commentedSince }, new Set(taken.map(({ repositoryId }) => repositoryId)));
   }
 }
 
 /** Evaluates everything that waits of a repository. */
-export async function evaluateRepository(db: Database, repositoryId: string): Promise<number> {
+export async function evaluateRepository(
+  db: Database,
+  repositoryId: string,
+  commentedSince?: PassDeps['commentedSince'],
+): Promise<number> {
   const partition = partitionOf(repositoryId);
   return onPostgres(() =>
     db.transaction(async (tx) => {
@@ -96,7 +106,7 @@ export async function evaluateRepository(db: Database, repositoryId: string): Pr
       for (const isImported of [false, true]) {
         const turn = { partition, isImported };
         const parts = await readWaitingParts(tx, turn, PASS_LIMITS, repositoryId);
-        if (parts.length > 0) await evaluateParts(tx, turn, parts);
+        if (parts.length > 0) await evaluateParts(tx, turn, parts, commentedSince);
         executions += executionsOf(parts);
       }
       return executions;
@@ -105,11 +115,14 @@ export async function evaluateRepository(db: Database, repositoryId: string): Pr
 }
 
 /** One repository cannot be evaluated: the others of its partition are evaluated alone, and it is tried again later. */
-async function evaluateApart({ db, log }: PassDeps, repositoryIds: ReadonlySet<string>): Promise<number> {
+async function evaluateApart(
+  { db, log, commentedSince }: PassDeps,
+  repositoryIds: ReadonlySet<string>,
+): Promise<number> {
   let executions = 0;
   for (const repositoryId of repositoryIds)
     try {
-      executions += await evaluateRepository(db, repositoryId);
+      executions += await evaluateRepository(db, repositoryId, commentedSince);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       log.error({ err: error, repository: repositoryId }, 'a repository cannot be evaluated; will retry');
@@ -120,11 +133,17 @@ async function evaluateApart({ db, log }: PassDeps, repositoryIds: ReadonlySet<s
 
 const executionsOf = (parts: readonly Part[]): number => parts.reduce((sum, { executions }) => sum + executions, 0);
 
-async function evaluateParts(tx: Executor, turn: Turn, parts: readonly Part[]): Promise<void> {
+async function evaluateParts(
+  tx: Executor,
+  turn: Turn,
+  parts: readonly Part[],
+  commentedSince: PassDeps['commentedSince'],
+): Promise<void> {
   const waiting = readContents(parts);
   const known = await countAll(tx, waiting);
   for (const one of waiting) await judge(tx, one, known);
   for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
+  if (commentedSince && !turn.isImported) await notePulls(tx, waiting, commentedSince());
   await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
   await deleteParts(tx, turn.partition, parts);
   await resume(
@@ -132,6 +151,14 @@ async function evaluateParts(tx: Executor, turn: Turn, parts: readonly Part[]): 
     waiting.map(({ repositoryId }) => repositoryId),
   );
   await notePass(tx, turn);
+}
+
+/** Late results, such as those of an import, are nothing to comment on. */
+async function notePulls(tx: Executor, waiting: readonly Waiting[], since: number): Promise<void> {
+  for (const { repositoryId, contents } of waiting) {
+    const pulls = [...contents.pullsRan.values()].filter(({ ranAt }) => ranAt >= since);
+    await notePullComments(tx, repositoryId, pulls);
+  }
 }
 
 function readContents(parts: readonly Part[]): Waiting[] {

@@ -22,7 +22,7 @@ export const githubApi = ({ apiUrl, token }: GithubRepository, hint: string): Ho
     hint,
   });
 
-export const githubPath = ({ repository }: GithubRepository): string =>
+export const githubPath = ({ repository }: Pick<GithubRepository, 'repository'>): string =>
   `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
 
 const refusedSchema = z.object({ errors: z.array(z.object({ message: z.string() })).min(1) });

@@ -39,9 +39,16 @@ const LIMITED_MS = 60_000;
 const REASON_LENGTH_MAX = 200;
 
 export class HostApi {
-  readonly #until = performance.now() + TOTAL_MS;
+  readonly #until: number;
+  readonly #requestMs: number;
 
-  constructor(private readonly access: HostAccess) {}
+  constructor(
+    private readonly access: HostAccess,
+    { totalMs = TOTAL_MS, requestMs = REQUEST_TIMEOUT_MS } = {},
+  ) {
+    this.#until = performance.now() + totalMs;
+    this.#requestMs = requestMs;
+  }
 
   /** @param path from the address of the API, or a whole address. Throws {@link HostError}. */
   async ask<T>(path: string, schema: z.ZodType<T>, asked: Asked = {}): Promise<T> {
@@ -62,7 +69,7 @@ export class HostApi {
       const answer = await this.#send(path, asked);
       if (!(answer instanceof HostError) && answer.status >= 200 && answer.status < 300) return answer;
       const limitedMs = answer instanceof HostError ? undefined : limitedFor(answer);
-      const error = answer instanceof HostError ? answer : this.#refusal(answer, limitedMs !== undefined);
+      const error = answer instanceof HostError ? answer : this.#refusal(answer, limitedMs);
       // If the answer to a creation was lost, look for the comment; do not create it again.
       const mayTry = limitedMs !== undefined || (error.isUncertain && isRepeatable);
       const pauseMs = limitedMs ?? BACKOFF_FIRST_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
@@ -77,7 +84,7 @@ export class HostApi {
 
   async #send(path: string, { method = 'GET', json }: Asked): Promise<HttpAnswer | HostError> {
     const { name, url, token, headers } = this.access;
-    const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, this.#remainingMs);
+    const timeoutMs = Math.min(this.#requestMs, this.#remainingMs);
     if (timeoutMs <= 0) return new HostError(`there was no time left to ask ${name}`, undefined, true);
     try {
       const { sendRequest } = await import('../http-request.ts');
@@ -98,9 +105,10 @@ export class HostApi {
     }
   }
 
-  #refusal({ status, text }: HttpAnswer, isLimited: boolean): HostError {
+  #refusal({ status, text }: HttpAnswer, limitedMs: number | undefined): HostError {
     const { name, hint } = this.access;
-    if (isLimited) return new HostError(`${name} takes no more requests for now (${status})`, status, false);
+    if (limitedMs !== undefined)
+      return new HostError(`${name} takes no more requests for now (${status})`, status, false, limitedMs);
     const reason = reasonOf(text);
     const said = reason === undefined ? '' : `: ${reason}`;
     const isForbidden = status === 401 || status === 403 || status === 404;

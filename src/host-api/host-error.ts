@@ -7,6 +7,8 @@ export class HostError extends Error {
     readonly status: number | undefined,
     /** It may have done it nevertheless: the connection broke, or the host met trouble. */
     readonly isUncertain: boolean,
+    /** It takes no more requests for now: how long to wait, in milliseconds. */
+    readonly limitedMs?: number,
   ) {
     super(message);
   }

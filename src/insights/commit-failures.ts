@@ -6,6 +6,7 @@ import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { UINT32_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { KEPT_AT_HOST, keptAtHost } from '../domain/repository-list.ts';
 import { reproduceCommand } from '../domain/reproduce-command.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { TROUBLE_SIGNS } from '../domain/trouble-elsewhere.ts';
@@ -163,6 +164,11 @@ const response = z.object({
       'Attempts of CI jobs that ran far fewer tests than usual, as when the runner stops at the first failure: what did not run has no verdict',
     example: [],
   }),
+  kept_by_service: z.array(z.enum(KEPT_AT_HOST)).meta({
+    description:
+      'What the service itself keeps at the host: the comment on the pull request, the check of the commit. `gate` leaves it to the service',
+    example: [],
+  }),
   failures: z.array(failureSchema),
 });
 
@@ -254,8 +260,12 @@ export function mountCommitFailures(
         repository && found.runs.length > 0
           ? summaryOf(found.failures, repository.defaultBranch, deps.clock.now())
           : null;
+      const kept = repository && deps.keptAtHost ? keptAtHost(deps.keptAtHost, repository) : [];
       const body = { runs: found.runs.length, total: listed.length, verdicts: counts, summary };
-      return { ...reply, body: { ...reply.body, ...body, fewer_tests: fewer.map(fewerTestsJson) } };
+      return {
+        ...reply,
+        body: { ...reply.body, ...body, fewer_tests: fewer.map(fewerTestsJson), kept_by_service: kept },
+      };
     },
   });
 }

@@ -8,6 +8,7 @@ import { axesSchema } from '../domain/axes.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { OWNERS_MAX } from '../domain/owner-rules.ts';
+import type { ListsAtHost } from '../domain/repository-list.ts';
 import { SERIES_DAYS } from '../domain/repository-stats.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { textsParameter } from '../http/parameters.ts';
@@ -27,6 +28,8 @@ export interface InsightsDeps {
   knownTests: KnownTests;
   /** The turns of searches by pattern. */
   searches: FairQueue;
+  /** For which repositories the service keeps comments and checks at the host itself; without it, for none. */
+  keptAtHost?: ListsAtHost | undefined;
 }
 
 export const TAG = 'CI test insights';

@@ -116,3 +116,18 @@ export async function newestCommitOf(
   const [newest] = await clickhouse.select(pullCommits, asked, { owner });
   return newest?.commit_sha;
 }
+
+/**
+ * When the first result of a commit finished, of the newest commits of its pull request; 0 if it is not among them. Milliseconds
+ * since the epoch.
+ */
+export async function firstResultOf(
+  { clickhouse }: Pick<common.InsightsDeps, 'clickhouse'>,
+  { id, owner }: { id: string; owner: string },
+  number: number,
+  commit: string,
+): Promise<number> {
+  const asked = { repository_id: id, pull_request: number, rows: COMMITS_MAX };
+  const commits = await clickhouse.select(pullCommits, asked, { owner });
+  return commits.find(({ commit_sha: sha }) => sha === commit)?.started_ms ?? 0;
+}

@@ -90,6 +90,13 @@ new Gauge({
   },
 });
 
+export const hostWrites = new Counter({
+  name: 'ci_insights_host_writes_total',
+  help: 'Comments on pull requests and checks of commits, by outcome: what was done, limited (by the host) or failed.',
+  labelNames: ['outcome'],
+  registers,
+});
+
 export const jobs = new Counter({
   name: 'ci_insights_jobs_total',
   help: 'Finished attempts of jobs, by queue and outcome: done, retried (later) or failed (out of attempts).',

@@ -58,6 +58,10 @@ const gauges = {
     'Age of the oldest event that is not in the event log; 0 if there is none.',
   ),
   deadLetters: gauge('ci_insights_dead_letters_waiting', 'Dead letters that were not replayed, counted up to 10,000.'),
+  pullsFailing: gauge(
+    'ci_insights_pull_comments_failing',
+    'Pull requests whose comment or check could not be written yet, counted up to 10,000.',
+  ),
   groupsMoving: gauge(
     'ci_insights_failure_groups_moving',
     'Failure groups of an older fingerprint whose tests wait for their new ones, counted up to 10,000.',
@@ -153,8 +157,8 @@ function showBacklog(reading: Backlog | undefined): void {
   if (!reading) {
     gauges.blocks.reset();
     gauges.events.reset();
-    const { refused, evaluationLag, relayLag, deadLetters, groupsMoving } = gauges;
-    for (const alone of [refused, evaluationLag, relayLag, deadLetters, groupsMoving]) alone.remove();
+    const { refused, evaluationLag, relayLag, deadLetters, pullsFailing, groupsMoving } = gauges;
+    for (const alone of [refused, evaluationLag, relayLag, deadLetters, pullsFailing, groupsMoving]) alone.remove();
     return;
   }
   gauges.blocks.set({ state: 'unstored' }, reading.blocksUnstored);
@@ -164,6 +168,7 @@ function showBacklog(reading: Backlog | undefined): void {
   for (const [consumer, events] of Object.entries(reading.eventsWaiting)) gauges.events.set({ consumer }, events);
   gauges.relayLag.set(reading.relayLagSeconds);
   gauges.deadLetters.set(reading.deadLettersWaiting);
+  gauges.pullsFailing.set(reading.pullsFailing.count);
   gauges.groupsMoving.set(reading.groupsMoving);
 }
 

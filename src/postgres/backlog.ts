@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
 import { RELAY } from './outbox-consumers.ts';
+import { failingPulls } from './pull-comments.ts';
 import { type RefusedBlocks, readRefusedBlocks } from './refused-blocks.ts';
 import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks, outboxConsumers } from './schema.ts';
 
@@ -20,6 +21,8 @@ export interface Backlog {
   /** Age of the oldest that the event log does not show yet; 0 if there is none. */
   relayLagSeconds: number;
   deadLettersWaiting: number;
+  /** Pull requests whose comment or check could not be written yet, and one reason. */
+  pullsFailing: { count: number; reason: string | null };
   /** Former failure groups of tests whose state waits to be derived, after an upgrade of the fingerprint. */
   groupsMoving: number;
 }
@@ -81,6 +84,7 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
     eventsWaiting: row.events_waiting,
     relayLagSeconds: Math.max(row.relay_lag, 0),
     deadLettersWaiting: row.dead_letters,
+    pullsFailing: await failingPulls(db),
     groupsMoving: row.groups_moving,
   };
 }

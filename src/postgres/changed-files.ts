@@ -1,4 +1,4 @@
-/** The files that commits changed, as jobs sent them. They help claims, and decide nothing. */
+/** The files that commits changed, as jobs sent them or the host told them. They help claims, and decide nothing. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, type Executor, onPostgres } from './client.ts';

@@ -12,6 +12,7 @@ export * from './schema/evaluation.ts';
 export * from './schema/events.ts';
 export * from './schema/ledger.ts';
 export * from './schema/owners.ts';
+export * from './schema/pull-comments.ts';
 export * from './schema/quarantines.ts';
 export * from './schema/repositories.ts';
 export * from './schema/requests.ts';

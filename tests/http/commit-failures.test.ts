@@ -26,6 +26,7 @@ interface Failures {
   total: number;
   summary?: string | null;
   fewer_tests?: unknown[];
+  kept_by_service?: string[];
   verdicts: Record<string, number>;
   failures: Failure[];
 }
@@ -299,6 +300,7 @@ describe('the list', () => {
       verdicts: nothing,
       summary: null,
       fewer_tests: [],
+      kept_by_service: [],
       failures: [],
     });
     const summary = 'Nothing failed; the gate passes.';

@@ -156,6 +156,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
     eventsWaiting: { relay: 4 },
     relayLagSeconds: 5,
     deadLettersWaiting: 6,
+    pullsFailing: { count: 8, reason: 'GitHub cannot be reached' },
     groupsMoving: 7,
   };
   const up = new Sampler({
@@ -170,6 +171,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   expect(shown.find('ci_insights_events_waiting', { consumer: 'relay' })).toBe(4);
   expect(shown.find('ci_insights_dead_letters_waiting')).toBe(6);
   expect(shown.find('ci_insights_failure_groups_moving')).toBe(7);
+  expect(shown.find('ci_insights_pull_comments_failing')).toBe(8);
   // One reading says nothing about how long the backlog will take.
   expect(shown.find('ci_insights_queue_drain_seconds', { queue: 'tried' })).toBeUndefined();
 

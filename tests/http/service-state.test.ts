@@ -57,6 +57,7 @@ const reading = (changes: Partial<ServiceReading>): ServiceReading => ({
     eventsWaiting: {},
     relayLagSeconds: 0,
     deadLettersWaiting: 0,
+    pullsFailing: { count: 0, reason: null },
     groupsMoving: 0,
   },
   ...changes,

@@ -2,6 +2,8 @@
  * One pull request on a repository host on this machine: the comments of GitHub's REST API, its GraphQL answer about the pull
  * request, and the notes of GitLab's. Comments come in pages, with links between them.
  */
+import type { KeyObject } from 'node:crypto';
+import { jwtVerify } from 'jose';
 
 export interface StoredComment {
   id: number;
@@ -15,6 +17,13 @@ interface Deletion {
   deletedCommentAuthor: { login: string };
 }
 
+interface InstalledApp {
+  id: string;
+  publicKey: KeyObject;
+  /** The clock of the host. */
+  now: () => number;
+}
+
 /** Answers in place of the host; undefined lets the host answer. */
 type Trouble = (request: Request, url: URL) => Response | undefined | Promise<Response | undefined>;
 
@@ -25,9 +34,15 @@ const SELF_ID = 41;
 export class PullHost {
   comments: StoredComment[] = [];
   head = '';
+  /** Its path on the default branch, and its text. */
+  codeowners: { path: string; content: string } | undefined;
+  /** What the pull request changes. */
+  files: { path: string; before?: string }[] = [];
   /** Method and path of each request that changes something. */
   readonly changes: string[] = [];
   trouble: Trouble = () => undefined;
+  /** A GitHub App that is installed in the repository. */
+  app: InstalledApp | undefined;
   readonly #deletions: Deletion[] = [];
   #nextId = 1;
   readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.#serve(request) });
@@ -69,6 +84,7 @@ export class PullHost {
 
   async #serve(request: Request): Promise<Response> {
     const url = new URL(request.url);
+    if (this.app && /\/(?:installation|access_tokens)$/.test(url.pathname)) return tokenOf(this.app, request, url);
     if (request.headers.get('authorization') !== `Bearer ${HOST_TOKEN}`)
       return Response.json({ message: 'Bad credentials' }, { status: 401 });
     if (request.method !== 'GET' && !url.pathname.endsWith('graphql'))
@@ -78,8 +94,19 @@ export class PullHost {
     if (url.pathname.endsWith('/graphql')) return Response.json(this.#pull());
     if (url.pathname.endsWith('/user')) return Response.json({ id: SELF_ID });
     const [, collection, id] = /\/(comments|notes)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
-    if (collection === undefined) return Response.json({ sha: this.head });
+    if (/\/(?:contents|repository\/files)\//.test(url.pathname)) return this.#codeownersAt(url);
+    if (/\/(?:files|diffs)$/.test(url.pathname)) return page(url, this.files.map(shownFile));
+    if (collection === undefined) return Response.json({ sha: this.head, head: { sha: this.head } });
     return id === undefined ? this.#list(request, url) : this.#one(request, Number(id));
+  }
+
+  #codeownersAt({ pathname }: URL): Response {
+    const found = this.codeowners;
+    if (!found || !decodeURIComponent(pathname).endsWith(`/${found.path}`))
+      return Response.json({ message: 'Not Found' }, { status: 404 });
+    // GitHub breaks the lines.
+    const content = Buffer.from(found.content).toString('base64').replace(/.{60}/g, '$&\n');
+    return Response.json({ type: 'file', encoding: 'base64', content });
   }
 
   #pull() {
@@ -93,12 +120,7 @@ export class PullHost {
       const comment = this.add(SELF, await bodyOf(request));
       return Response.json(shown(comment), { status: 201 });
     }
-    const size = Number(url.searchParams.get('per_page') ?? 30);
-    const page = Number(url.searchParams.get('page') ?? 1);
-    const hasNext = page * size < this.comments.length;
-    url.searchParams.set('page', String(page + 1));
-    const comments = this.comments.slice((page - 1) * size, page * size).map(shown);
-    return Response.json(comments, hasNext ? { headers: { link: `<${url}>; rel="next"` } } : {});
+    return page(url, this.comments.map(shown));
   }
 
   async #one(request: Request, id: number): Promise<Response> {
@@ -112,6 +134,46 @@ export class PullHost {
     return Response.json(shown(comment));
   }
 }
+
+/** As GitHub checks the word of an App: signed by it, for ten minutes at most. */
+async function tokenOf(app: InstalledApp, request: Request, url: URL): Promise<Response> {
+  const jwt = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+  try {
+    const { payload } = await jwtVerify(jwt, app.publicKey, {
+      ...{ issuer: app.id, algorithms: ['RS256'] },
+      currentDate: new Date(app.now()),
+    });
+    const { iat = 0, exp = 0 } = payload;
+    if (exp - iat > 600)
+      return Response.json({ message: "'Expiration time' is too far in the future" }, { status: 401 });
+  } catch {
+    return Response.json({ message: 'A JSON web token could not be decoded' }, { status: 401 });
+  }
+  if (url.pathname.endsWith('/installation')) return Response.json({ id: INSTALLATION });
+  if (request.method !== 'POST' || !url.pathname.endsWith(`/app/installations/${INSTALLATION}/access_tokens`))
+    return Response.json({ message: 'Not Found' }, { status: 404 });
+  const expires_at = new Date(app.now() + 3_600_000).toISOString();
+  return Response.json({ token: HOST_TOKEN, expires_at }, { status: 201 });
+}
+
+const INSTALLATION = 11;
+
+function page(url: URL, all: readonly unknown[]): Response {
+  const size = Number(url.searchParams.get('per_page') ?? 30);
+  const number = Number(url.searchParams.get('page') ?? 1);
+  const hasNext = number * size < all.length;
+  url.searchParams.set('page', String(number + 1));
+  const items = all.slice((number - 1) * size, number * size);
+  return Response.json(items, hasNext ? { headers: { link: `<${url}>; rel="next"` } } : {});
+}
+
+/** Both hosts in one: GitHub names the path before only if it differs. */
+const shownFile = ({ path, before }: { path: string; before?: string }) => ({
+  filename: path,
+  ...(before !== undefined && { previous_filename: before }),
+  new_path: path,
+  old_path: before ?? path,
+});
 
 const bodyOf = async (request: Request): Promise<string> => ((await request.json()) as { body: string }).body;
 

@@ -38,6 +38,10 @@ export async function checkCommit(
   const cwd = process.cwd();
   const annotations = annotationsOf(failures, { root: environment.variables.GITHUB_WORKSPACE || cwd, cwd });
   try {
+    if ((await commitState(repository, commit))?.keptByService.includes('check')) {
+      printError(`The service keeps ${host.subject}.`);
+      return [];
+    }
     const kept = await keepCheck(host, async () => {
       const state = await commitState(repository, commit);
       if (state === null || (state.total === 0 && !isPassed)) return null;

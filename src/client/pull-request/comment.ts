@@ -29,6 +29,10 @@ export async function commentOn(
   if (typeof host === 'string') return [`There is no comment: ${host}.`];
   if (!isStored) return ['The comment stays as it is: the reports are not stored yet.'];
   try {
+    if ((await commitState(repository, commit))?.keptByService.includes('comment')) {
+      printError(`The service keeps the comment on ${host.subject}.`);
+      return [];
+    }
     const kept = await keepComment({
       host,
       commit,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CLAIM_VERDICTS } from '../../domain/change-claim.ts';
 import { COMMIT_VERDICTS } from '../../domain/commit-verdict.ts';
-import type { CommentedCommit, CommentedFailure } from '../../domain/pull-comment.ts';
+import { type CommentedCommit, type CommentedFailure, saidOf } from '../../domain/pull-comment.ts';
 import type { Repository } from '../repository.ts';
 
 const reasonsSchema = z.array(z.object({ sentence: z.string() }));
@@ -30,6 +30,7 @@ const stateSchema = z.object({
   total: z.number(),
   summary: z.string().nullable(),
   fewer_tests: z.array(z.unknown()).default([]),
+  kept_by_service: z.array(z.string()).default([]),
   failures: z.array(failureSchema),
 });
 const pullSchema = z.object({ commits: z.array(z.object({ commit_sha: z.string(), started_at: z.string() })) });
@@ -37,10 +38,16 @@ const pullSchema = z.object({ commits: z.array(z.object({ commit_sha: z.string()
 /** More than a comment shows. */
 const FAILURES_MAX = 100;
 
+interface StateForHost extends CommentedCommit {
+  /** `comment`, `check`: the service writes them at the host itself. */
+  keptByService: readonly string[];
+}
+
 /** Null as long as nothing of the commit has arrived. Throws a ServiceError. */
-export async function commitState(repository: Repository, commit: string): Promise<CommentedCommit | null> {
+export async function commitState(repository: Repository, commit: string): Promise<StateForHost | null> {
   const path = `commits/${encodeURIComponent(commit)}/failures?per_page=${FAILURES_MAX}`;
-  const { runs, total, summary, fewer_tests: fewer, failures } = await repository.ask(path, stateSchema);
+  const answer = await repository.ask(path, stateSchema);
+  const { runs, total, summary, fewer_tests: fewer, failures } = answer;
   if (runs === 0) return null;
   return {
     commit,
@@ -49,12 +56,12 @@ export async function commitState(repository: Repository, commit: string): Promi
     failures: failures.map((failure) => commented(failure, repository)),
     total,
     fewerTests: fewer.length,
+    keptByService: answer.kept_by_service,
   };
 }
 
 function commented(failure: z.infer<typeof failureSchema>, repository: Repository): CommentedFailure {
   const { claim, cause_id: cause, exception_type: type, exception_message: message } = failure;
-  const said = [type, message].filter(Boolean);
   return {
     testName: failure.test_name,
     jobName: failure.job_name,
@@ -67,7 +74,7 @@ function commented(failure: z.infer<typeof failureSchema>, repository: Repositor
       needs: claim.needs?.sentence ?? null,
     },
     owners: failure.owners ?? [],
-    message: said.length === 0 ? null : message?.startsWith(type ?? '') ? message : said.join(': '),
+    message: saidOf(type, message),
     cause: cause ? { id: cause, url: repository.pageOf(`causes/${encodeURIComponent(cause)}`) } : null,
     url: repository.historyUrl(failure.test_id),
   };

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { openClickHouse } from '../../clickhouse/client.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
+import { inLog } from '../../domain/foreign-text.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import { readBacklog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
@@ -90,6 +91,15 @@ async function checkBacklog(url: string): Promise<Finding[]> {
             `${backlog.deadLettersWaiting} jobs could not be stored.`,
             '`ci-insights dead-letters list` shows why. Fix the cause, then replay them.',
           ),
+      ...(backlog.pullsFailing.count === 0
+        ? []
+        : [
+            warning(
+              'Comments at the host',
+              `${backlog.pullsFailing.count} pull requests wait for their comment or check: ${inLog(backlog.pullsFailing.reason ?? 'unknown')}.`,
+              'They are tried again, ever later. Check the token or the App, its rights and the network.',
+            ),
+          ]),
       ok(
         'Failure groups',
         backlog.groupsMoving === 0

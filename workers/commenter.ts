@@ -1,0 +1,77 @@
+/**
+ * Keeps the comments on pull requests and the checks of their commits, where the service is to. A pass of the evaluation notes
+ * pull requests on which something ran (src/postgres/pull-comments.ts). Every worker takes what is due, and together they do it
+ * once.
+ */
+import { limitedMsOf, type PullKeeper } from '../src/comments/pull-keeper.ts';
+import { StoreUnavailable } from '../src/errors.ts';
+import type { Logger } from '../src/observability/log.ts';
+import { hostWrites } from '../src/observability/metrics.ts';
+import type { Database } from '../src/postgres/client.ts';
+import { type DuePull, postponePull, settlePull, takeDuePulls } from '../src/postgres/pull-comments.ts';
+import type { RepositoryStore } from '../src/postgres/repositories.ts';
+import { Loop } from './loop.ts';
+
+const EVERY_MS = 2_000;
+const RETRY_MS_MAX = 30_000;
+/** Requests to a host take most of the time. */
+const AT_ONCE = 4;
+
+export interface CommenterDeps {
+  db: Database;
+  repositories: RepositoryStore;
+  keeper: PullKeeper;
+  log: Logger;
+}
+
+export class Commenter {
+  readonly loop: Loop;
+  /** A host takes no more requests until then, by `performance.now()`. */
+  #restsUntil = 0;
+
+  constructor(private readonly deps: CommenterDeps) {
+    this.loop = new Loop({
+      name: 'comments',
+      log: deps.log,
+      run: () => this.run(),
+      everyMs: EVERY_MS,
+      retryMs: EVERY_MS,
+      retryMsMax: RETRY_MS_MAX,
+    });
+  }
+
+  /** Everything that is due now. */
+  async run(): Promise<void> {
+    while (!this.loop.isStopped && performance.now() >= this.#restsUntil) {
+      const due = await takeDuePulls(this.deps.db, AT_ONCE);
+      if (due.length === 0) return;
+      await Promise.all(due.map((one) => this.#keep(one)));
+    }
+  }
+
+  async #keep(due: DuePull): Promise<void> {
+    const { db, repositories, keeper } = this.deps;
+    const repository = await repositories.find(due.owner, due.name);
+    if (repository?.id !== due.repositoryId) return settlePull(db, due, 'moved');
+    try {
+      await settlePull(db, due, await keeper.keep(repository, due));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      keeper.forget(repository);
+      await this.#postpone(due, error);
+    }
+  }
+
+  async #postpone(due: DuePull, error: unknown): Promise<void> {
+    const limitedMs = limitedMsOf(error);
+    if (limitedMs !== undefined) this.#restsUntil = performance.now() + limitedMs;
+    hostWrites.inc({ outcome: limitedMs === undefined ? 'failed' : 'limited' });
+    const failure = error instanceof Error ? error.message : String(error);
+    const { owner, name, number } = due;
+    this.deps.log.warn(
+      { owner, name, pull_request: number, failure },
+      'a comment or check cannot be written; will retry',
+    );
+    await postponePull(this.deps.db, due, { failure, afterMs: limitedMs });
+  }
+}
