@@ -29,7 +29,7 @@ export const ALLOWED = {
   hosts: ['domain', 'queue'],
   /** The package for programs that put jobs into the queue. */
   producer: ['queue'],
-  config: ['domain', 'queue'],
+  config: ['domain', 'hosts', 'queue'],
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
   /** Records of commits: what ClickHouse has of a commit, as one value. */
   commits: ['postgres', 'clickhouse'],
@@ -121,6 +121,7 @@ const ROOM_OF_FILE: Record<string, Room> = {
   'src/config.ts': 'config',
   'src/deps.ts': 'deps',
   'src/features.ts': 'features',
+  'src/hosts-config.ts': 'config',
   'src/main.ts': 'main',
   'src/oidc-config.ts': 'config',
   'src/service-lock.ts': 'deps',

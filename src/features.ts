@@ -149,8 +149,7 @@ const TRACKS = { small: testRuns, large: largeTestRuns, imported: importedTestRu
 /** Dependencies of the host's webhooks: they also only enqueue. */
 export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
-  secrets: config.webhookSecrets,
-  ownerSecrets: config.webhookOwnerSecrets,
+  hosts: config.hosts,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
 });

@@ -421,11 +421,13 @@ CREATE TABLE "ci_insights"."backtests" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"repository_id" uuid NOT NULL,
 	"requested_at" timestamp with time zone NOT NULL,
+	"requested_by" text NOT NULL,
 	"policy" text NOT NULL,
 	"replayed" integer DEFAULT 0 NOT NULL,
 	"tests" integer DEFAULT 0 NOT NULL,
 	"finished_at" timestamp with time zone,
 	"report" text,
+	"summary" text,
 	"failure" text
 );
 --> statement-breakpoint
@@ -707,6 +709,7 @@ CREATE INDEX "quarantines_unannounced" ON "ci_insights"."quarantines" USING btre
 CREATE INDEX "quarantines_of_causes" ON "ci_insights"."quarantines" USING btree ("repository_id","cause_id") WHERE "ci_insights"."quarantines"."cause_id" is not null;--> statement-breakpoint
 CREATE INDEX "quarantines_removed" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id") WHERE "ci_insights"."quarantines"."removed_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
+CREATE INDEX "backtests_repository" ON "ci_insights"."backtests" USING btree ("repository_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "backtests_finished" ON "ci_insights"."backtests" USING btree ("finished_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "verifications_open" ON "ci_insights"."verifications" USING btree (("finished_at" is null)) WHERE "ci_insights"."verifications"."finished_at" is null;--> statement-breakpoint

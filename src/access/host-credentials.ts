@@ -5,10 +5,12 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { type AddressedHost, hostOfOwner, ownerOnHost } from '../domain/host-address.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { HostAnswer, Unavailable } from '../hosts/api/answer.ts';
 import type { HostApi, HostRepository } from '../hosts/host.ts';
 import { HOSTS } from '../hosts/hosts.ts';
+import type { HostSite } from '../hosts/site.ts';
 import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
 import { forbidden, HttpProblem } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
@@ -59,26 +61,47 @@ interface HostCredentialsDeps {
   repositories: RepositoryStore;
 }
 
+type CredentialHost = Pick<HostSite, 'name' | 'kind' | 'isDefault' | 'apiUrl'>;
+
 /**
- * The credential source of the host with this REST API address; none without an address.
+ * The credential sources of the hosts whose tokens are accepted.
  *
  * @example
- * buildApp({ …, credentials: hostCredentials(config.githubApiUrl, deps) });
+ * buildApp({ …, credentials: hostCredentials(config.hosts, deps) });
  */
-export const hostCredentials = (apiUrl: string | undefined, deps: HostCredentialsDeps): HostCredentials[] =>
-  apiUrl === undefined ? [] : [new HostCredentials(HOSTS.github.api({ clock: deps.clock, apiUrl }), deps)];
+export const hostCredentials = (hosts: readonly CredentialHost[], deps: HostCredentialsDeps): HostCredentials[] =>
+  hosts.flatMap((site) => {
+    const { apiUrl, kind } = site;
+    return apiUrl === undefined
+      ? []
+      : [new HostCredentials(HOSTS[kind].api({ clock: deps.clock, apiUrl }), deps, { site, hosts })];
+  });
+
+/** Which of the hosts the tokens are of. */
+interface Place {
+  site: AddressedHost;
+  hosts: readonly AddressedHost[];
+}
+
+const ONLY: AddressedHost = { name: 'github', isDefault: true };
 
 type Settled<T> = Exclude<HostAnswer<T>, Unavailable>;
 
 export class HostCredentials implements CredentialSource {
   readonly #api: HostApi;
+  readonly #place: Place;
   readonly #circuit: Circuit;
   readonly #actors: AnswerCache<Settled<string | null>>;
   readonly #repositories: AnswerCache<Settled<HostRepository>>;
   readonly #defaultBranches: HostDefaultBranches;
 
-  constructor(api: HostApi, { clock, log, repositories }: HostCredentialsDeps) {
+  constructor(
+    api: HostApi,
+    { clock, log, repositories }: HostCredentialsDeps,
+    place: Place = { site: ONLY, hosts: [ONLY] },
+  ) {
     this.#api = api;
+    this.#place = place;
     this.#circuit = new Circuit(clock, isHostDown, (isOpen) => {
       if (isOpen) log.warn('the repository host is not responding; pausing requests to it, its tokens get 503');
       else log.info('the repository host is responding again');
@@ -92,8 +115,8 @@ export class HostCredentials implements CredentialSource {
    * Undefined, without asking, for anything but a host token. Throws 403 if the host does not know it, 503 if it cannot
    * be asked.
    */
-  async find(token: string): Promise<Credential | undefined> {
-    if (!this.#api.isToken(token)) return undefined;
+  async find(token: string, request?: Request): Promise<Credential | undefined> {
+    if (!this.#api.isToken(token) || !this.#isAddressed(request)) return undefined;
     const hash = createHash('sha256').update(token).digest('hex');
     const answer = await this.#actors.get(
       hash,
@@ -110,10 +133,22 @@ export class HostCredentials implements CredentialSource {
         const access = await this.#access(token, hash, repository, permission);
         // A host that shows a token neither its user nor the repository is most likely asked at the wrong address.
         if (access === 'hidden' && actor === null)
-          throw new HostUnavailable('404 to GET /user and to the repository: is GITHUB_API_URL right?', REFUSED_MS);
+          throw new HostUnavailable(
+            '404 to the user and to the repository: is the address of the host right (GITHUB_API_URL, HOSTS)?',
+            REFUSED_MS,
+          );
         return access;
       },
     };
+  }
+
+  /**
+   * A token is sent to the host of the repository that the request names, and to no other. A request that names none may
+   * have a token of any host whose tokens look so: the first in the configuration is asked.
+   */
+  #isAddressed(request: Request | undefined): boolean {
+    const owner = request && ownerOf(request);
+    return owner === undefined || hostOfOwner(this.#place.hosts, owner) === this.#place.site;
   }
 
   /** Asks, unless the circuit is open. That is thrown and not cached: it ends as soon as the host answers anyone. */
@@ -125,11 +160,14 @@ export class HostCredentials implements CredentialSource {
 
   async #access(token: string, hash: string, repository: RepositoryName, permission: Permission): Promise<Access> {
     const { owner, name } = repository;
+    const { site, hosts } = this.#place;
+    if (hostOfOwner(hosts, owner) !== site) return 'hidden';
+    const onHost = { owner: ownerOnHost(site, owner), name };
     const need = NEEDS[permission];
     const isGranted = (found: HostRepository): boolean => need !== null && found[need];
     const answer = await this.#repositories.get(
       `${hash} ${owner}/${name}`.toLowerCase(),
-      () => this.#ask(() => this.#api.repository(token, repository)),
+      () => this.#ask(() => this.#api.repository(token, onHost)),
       (known) => (known.kind === 'found' && isGranted(known.value) ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
@@ -138,6 +176,11 @@ export class HostCredentials implements CredentialSource {
     this.#defaultBranches.learn(repository, answer.value);
     return isGranted(answer.value) ? 'granted' : 'forbidden';
   }
+}
+
+/** The owner in the address of a request; undefined if it names none. */
+function ownerOf(request: Request): string | undefined {
+  return /^\/v1\/(?:ci|repos)\/([^/]+)\//.exec(new URL(request.url).pathname)?.[1];
 }
 
 const isHostDown = (answer: unknown): boolean =>

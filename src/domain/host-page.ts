@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { webAddressOf } from './limits.ts';
 
 /** What is known of each kind is in `src/hosts`. */
-export const HOST_KINDS = ['github', 'gitlab', 'gitea'] as const;
+export const HOST_KINDS = ['github', 'gitlab', 'gitea', 'bitbucket-cloud', 'bitbucket-data-center'] as const;
 export type HostKindName = (typeof HOST_KINDS)[number];
 
 const URL_BYTES_MAX = 1_000;

@@ -30,21 +30,24 @@ export interface Host {
   kind: HostKindName;
   /** For people, such as `GitHub`. */
   title: string;
+  /** Where its public instance is; undefined: there is none. */
+  home: string | undefined;
+  /** The address of the REST API of an instance, from that for people. Neither ends with a slash. */
+  apiUrlOf(url: string): string;
   links: LinkTemplates;
   /** The part of a CI job's address that follows that of its repository; undefined: the host runs none, or none is told. */
   jobMark: string | undefined;
   /** Where people see the host whose identity tokens name this issuer; undefined: nowhere that is known. */
   ofIssuer(issuer: string): string | undefined;
-  /** Undefined: its deliveries are not read. */
-  webhooks: HostWebhooks | undefined;
-  /** Its REST API, as a token sees it; undefined: its tokens are not accepted. */
-  api: ((options: HostApiOptions) => HostApi) | undefined;
+  webhooks: HostWebhooks;
+  /** Its REST API, as a token sees it. */
+  api(options: HostApiOptions): HostApi;
 }
 
 /** The repository of a delivery, as the host names it. */
 export interface DeliveredRepository extends RepositoryName {
-  /** Its address for people. */
-  url: string;
+  /** Its address for people; null if the delivery does not say. */
+  url: string | null;
   /** Null if the delivery does not say. */
   defaultBranch: string | null;
 }
@@ -58,9 +61,9 @@ export interface HostWebhooks {
   read: readonly string[];
   /** The other documented types: they are answered with 202 and make no event. */
   notOffered: readonly string[];
-  /** The header that proves who sent a delivery, as documented. */
-  signatureHeader: string;
-  /** What it must be, after "must be", for messages. */
+  /** The headers that prove who sent a delivery: it has one of them. */
+  signatureHeaders: readonly string[];
+  /** What that header must be, for messages: `X-Hub-Signature-256 must be …`. */
   signatureRule: string;
   /** A delivery may be signed with any of the secrets; there are two during a rotation. */
   checkOf(secrets: readonly string[]): DeliveryCheck;

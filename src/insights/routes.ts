@@ -29,6 +29,7 @@ import { mountHost } from './host.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
+import { mountOwnerPreview } from './owner-preview.ts';
 import { mountOwners } from './owners.ts';
 import { mountPrompts } from './prompts.ts';
 import { mountPullRequest } from './pull-request.ts';
@@ -61,6 +62,7 @@ const MOUNTED = [
   mountRepositoryChanges,
   mountSearch,
   mountOwners,
+  mountOwnerPreview,
   mountCodeowners,
   mountDetails,
   mountStats,

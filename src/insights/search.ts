@@ -20,6 +20,7 @@ import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import { onPostgres } from '../postgres/client.ts';
+import { searchByCost } from '../postgres/cost-search.ts';
 import { isWide, searchAndCount } from '../postgres/counted-search.ts';
 import type { ShownIdentity } from '../postgres/identities.ts';
 import { readOwners } from '../postgres/owners.ts';
@@ -208,6 +209,11 @@ async function searchByPatterns(
   };
   const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
+    const { costs } = search;
+    if (costs) {
+      const rows = await searchByCost(db, id, { ...search, costs }, signal);
+      return { rows, total: await totalOf(rows) };
+    }
     const counted = isFirst && !isWide(totals.recall(name) ?? 0) && (await searchAndCount(db, id, search, signal));
     if (counted) return { rows: counted.rows, total: await keep(counted.total) };
     const rows = await searchTests(db, id, search, signal);

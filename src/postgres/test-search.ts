@@ -63,12 +63,15 @@ export interface TestSearch extends TestSelection {
   rows: number;
   /** Counts cover the 30 days up to this moment; milliseconds since the epoch. */
   now: number;
-  /** What the order by cost is made of, by `placeKey`; absent in other orders. */
+  /** What the order by cost is made of, by `placeKey`; absent in other orders. It is read by src/postgres/cost-search.ts. */
   costs?: PlaceCosts;
 }
 
-/** Tests in their CI jobs with what they cost, in whole numbers: the greater, the more. */
-export type PlaceCosts = ReadonlyMap<string, Place & { amount: number }>;
+/** A test in a CI job with what it costs, as a whole number: the greater, the more. */
+export interface PlaceCost extends Place {
+  amount: number;
+}
+export type PlaceCosts = ReadonlyMap<string, PlaceCost>;
 
 /**
  * Shares of searches by pattern, each of which keeps one core of PostgreSQL busy while it looks at many names. A search with
@@ -96,10 +99,10 @@ export const moreColumns = sql`tests.name, identities.executions::float8 as list
 const withDurations = sql`${withSuspects}
     left join ${testDurations} using (repository_id, test_id, pipeline_name, job_name, axes)`;
 
-/** Identities beside what they cost: these amounts are not stored, but come with the statement. */
+/** Only identities with a cost: the amounts are not stored, but come with the statement. */
 function joinedCosts(costs: PlaceCosts): SQL {
   const places = [...costs.values()];
-  return sql`left join unnest(
+  return sql`join unnest(
       ${plainColumn(places.map(({ testId }) => testId))}::uuid[], ${textColumn(places.map(({ pipelineName }) => pipelineName))},
       ${textColumn(places.map(({ jobName }) => jobName))}, ${plainColumn(places.map(({ amount }) => amount))}::bigint[]
     ) as costs (test_id, pipeline_name, job_name, amount) using (test_id, pipeline_name, job_name)`;
@@ -170,9 +173,8 @@ const NUMBERS: Readonly<
 
 /** In an order by duration or cost, 0 is what has none: even a test that took no time at all is beyond it. */
 const placeOf = (value: number | undefined): number => (value === undefined ? 0 : value + 1);
-type PartialSort = 'median_seconds' | 'p95_seconds' | 'cost';
-const isPartialSort = (sort: SearchSort): sort is PartialSort =>
-  sort === 'median_seconds' || sort === 'p95_seconds' || sort === 'cost';
+const isDurationSort = (sort: SearchSort): sort is 'median_seconds' | 'p95_seconds' =>
+  sort === 'median_seconds' || sort === 'p95_seconds';
 
 export function keyOf(
   { sort, isDescending }: Pick<TestSearch, 'sort' | 'isDescending'>,
@@ -223,7 +225,7 @@ export type TestSearchPart = TestSearch & { sort: Exclude<SearchSort, 'health_st
  */
 export function partsOf(search: TestSearch): TestSearchPart[] {
   const { sort, key, conditions, isDescending, isBackward } = search;
-  if (isPartialSort(sort)) return partsByKnown({ ...search, sort });
+  if (isDurationSort(sort)) return partsByDuration({ ...search, sort });
   if (sort !== 'health_status') return [{ ...search, sort }];
   const sign = isDescending === isBackward ? 1 : -1;
   const ordered = HEALTHS.toSorted((one, other) => sign * (healthRank(one) - healthRank(other)));
@@ -256,23 +258,21 @@ export function partsOf(search: TestSearch): TestSearchPart[] {
 }
 
 /**
- * In order of a duration or of cost: those that have one, and the others in the order of their names. Of every test, the first by
- * duration follow from an index. With filters they do not: a planner without statistics would apply the filters to one after the
- * other.
+ * In order of a duration: those that have one, and the others in the order of their names. Of every test, the first follow from
+ * an index. With filters they do not: a planner without statistics would apply the filters to one after the other.
  */
-function partsByKnown(search: TestSearchPart & { sort: PartialSort }): TestSearchPart[] {
+function partsByDuration(search: TestSearchPart): TestSearchPart[] {
   const { key, conditions, isDescending, isBackward } = search;
   const [number, ...texts] = key ?? [0, '', '', '', ''];
-  const value = search.sort === 'cost' ? sql`costs.amount` : sql`test_durations.median_us`;
   const isKnown =
-    search.sort === 'cost' || (isByNamesOnly(search) && search.patterns.includes('%'))
-      ? sql`${value} is not null`
-      : sql`coalesce(${value}, -1) >= 0`;
+    isByNamesOnly(search) && search.patterns.includes('%')
+      ? sql`test_durations.median_us is not null`
+      : sql`coalesce(test_durations.median_us, -1) >= 0`;
   const known = { ...search, key: null, conditions: [...conditions, isKnown] };
   const others: TestSearchPart = {
     ...search,
     ...{ isDescending: false, sort: 'test_name', key: null },
-    conditions: [...conditions, sql`${value} is null`],
+    conditions: [...conditions, sql`test_durations.median_us is null`],
   };
   const parts = isDescending === isBackward ? [others, known] : [known, others];
   if (key === null) return parts;
@@ -309,7 +309,7 @@ export const total = z.object({ total: z.number() });
  */
 export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
   select ${identityColumns}, ${moreColumns}
-  from ${withDurations} ${search.costs ? joinedCosts(search.costs) : sql``} join ${tests} using (repository_id, test_id)
+  from ${withDurations} ${search.sort === 'cost' && search.costs ? joinedCosts(search.costs) : sql``} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0 and not identities.is_folded
     and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}

@@ -216,9 +216,9 @@ export const PAGES: readonly PageRow[] = [
     name: 'backtest',
     route: '/$owner/$repository/quarantines/backtest',
     address: (places) => `${repository(places)}/quarantines/backtest`,
-    content: region('Policy'),
-    empty: region('Policy'),
-    hasReads: false,
+    content: (page) => row(page).or(text('No backtest was asked for')(page)),
+    empty: text('No backtest was asked for'),
+    hasReads: true,
   },
   {
     name: 'cost',

@@ -8,12 +8,12 @@ import { isRead } from '../../src/hosts/github/mapping.ts';
 import { HOSTS } from '../../src/hosts/hosts.ts';
 import { jobIdOf, jobOf } from '../../src/hosts/webhooks/job.ts';
 import { type JobEvent, prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
-import { MERGED, payloadOf, webhookExamples } from '../support/webhooks.ts';
+import { GITHUB, MERGED, payloadOf, webhookExamples } from '../support/webhooks.ts';
 
 const EXAMPLES = webhookExamples();
 
 /** The job of a payload, or the reason why there is none. */
-const read = (event: string, payload: unknown, id = 'd1') => jobOf(HOSTS.github, { id, event, payload, bodyHash: id });
+const read = (event: string, payload: unknown, id = 'd1') => jobOf(GITHUB, { id, event, payload, bodyHash: id });
 
 const eventsOf = (event: string, payload: unknown): JobEvent[] => {
   const { job, reason } = read(event, payload);
@@ -26,7 +26,7 @@ describe('every payload of the collection', () => {
     expect(EXAMPLES.length).toBeGreaterThan(700);
     expect(new Set(EXAMPLES.map(({ delivery }) => delivery)).size).toBe(EXAMPLES.length);
     for (const { name, event, delivery, payload } of EXAMPLES) {
-      const { job, reason } = jobOf(HOSTS.github, { id: delivery, event, payload, bodyHash: delivery });
+      const { job, reason } = jobOf(GITHUB, { id: delivery, event, payload, bodyHash: delivery });
       if (!job || job.events.length === 0) expect([name, reason]).toEqual([name, expect.stringMatching(/^[A-Z].+\.$/)]);
       else expect([name, reason]).toEqual([name, null]);
       if (!job) continue;
@@ -39,8 +39,7 @@ describe('every payload of the collection', () => {
   test('together make as many events of each type as there are deliveries of that kind', () => {
     const counts: Record<string, number> = {};
     for (const { event, delivery, payload } of EXAMPLES)
-      for (const { type } of jobOf(HOSTS.github, { id: delivery, event, payload, bodyHash: delivery }).job?.events ??
-        [])
+      for (const { type } of jobOf(GITHUB, { id: delivery, event, payload, bodyHash: delivery }).job?.events ?? [])
         counts[type] = (counts[type] ?? 0) + 1;
     const actions = (event: string, ...names: string[]): number =>
       EXAMPLES.filter((it) => it.event === event && names.includes(it.payload.action ?? '')).length;

@@ -53,6 +53,8 @@ export function Board({ path: { owner, repository }, quarantines }: BoardProps) 
         nameOf={({ quarantine }) => quarantine.test_name}
         first={FIRST}
         isWhole
+        // There may be thousands.
+        onSeen={() => {}}
         selection={mayChange ? { ids: new Set(chosen.map(({ id }) => id)), onChange: setIds } : undefined}
       >
         {effects.error && <span className="text-broken">What they excused is not known: {effects.error.message}</span>}
@@ -69,7 +71,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'test',
     head: 'Test',
     isText: true,
-    width: 'w-full max-w-0 min-w-52 max-sm:pr-4',
+    width: 'max-md:pr-4',
     sorts: ['asc', 'desc'],
     value: ({ quarantine: one }) => one.test_name,
     cell: (entry) => <What path={path} entry={entry} />,
@@ -79,7 +81,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     head: 'Recovered',
     hint: 'It could be released: the test has passed often enough since',
     isText: true,
-    width: 'max-sm:hidden',
+    width: 'w-28 max-lg:hidden',
     sorts: ['desc', 'asc'],
     value: ({ quarantine: one }) => one.is_recovered,
     cell: ({ quarantine: one }) => one.is_recovered && <Recovered />,
@@ -88,7 +90,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'owner',
     head: 'Owner',
     isText: true,
-    width: 'max-w-40 max-sm:hidden',
+    width: 'w-36 max-md:hidden',
     sorts: ['asc', 'desc'],
     value: ({ quarantine: one }) => one.owner,
     cell: ({ quarantine: one }) => (
@@ -106,7 +108,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'end',
     head: 'Ends',
     isText: true,
-    width: 'max-sm:hidden',
+    width: 'w-26 max-md:hidden',
     sorts: ['asc', 'desc'],
     value: ({ quarantine: one }) => one.expires_at,
     cell: ({ quarantine: one }) => (
@@ -117,7 +119,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'branch',
     head: 'Branch',
     isText: true,
-    width: 'max-w-40 max-lg:hidden',
+    width: 'w-28 max-xl:hidden',
     sorts: ['asc', 'desc'],
     value: ({ quarantine: one }) => one.branch,
     cell: ({ quarantine: one }) => <span className="break-words text-soft">{one.branch ?? 'every'}</span>,
@@ -126,7 +128,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'excused',
     head: 'Excused',
     hint: 'Failures that did not count because of it',
-    width: 'w-20 max-md:hidden',
+    width: 'w-20 max-lg:hidden',
     sorts: ['desc', 'asc'],
     value: ({ effect }) => effect?.failed_executions ?? null,
     cell: ({ effect }) => effect && formatCount(effect.failed_executions),
@@ -135,7 +137,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'spared',
     head: 'Spared',
     hint: 'Red runs in which quarantines excused every failure, of those in which this one excused some',
-    width: 'w-24 max-md:hidden',
+    width: 'w-22 max-lg:hidden',
     sorts: ['desc', 'asc'],
     value: ({ effect }) => effect?.spared_runs ?? null,
     cell: ({ effect }) => effect && `${formatCount(effect.spared_runs)} of ${formatCount(effect.red_runs)}`,
@@ -144,7 +146,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     id: 'created',
     head: 'Since',
     isText: true,
-    width: 'max-sm:hidden',
+    width: 'w-32 max-lg:hidden',
     sorts: ['asc', 'desc'],
     value: ({ quarantine: one }) => one.created_at,
     cell: ({ quarantine: one }) => (
@@ -159,6 +161,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     head: 'Made by',
     isText: true,
     isExtra: true,
+    width: 'w-26',
     sorts: ['asc', 'desc'],
     value: ({ quarantine: one }) => (one.source === 'auto' ? 'automatic' : 'a person'),
   },
@@ -167,7 +170,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     head: 'Why',
     isText: true,
     isExtra: true,
-    width: 'min-w-48',
+    width: 'w-64',
     value: ({ quarantine: one }) => one.reason,
   },
   {
@@ -175,6 +178,7 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
     head: 'Ticket',
     isText: true,
     isExtra: true,
+    width: 'w-64 break-all',
     value: ({ quarantine: one }) => one.ticket_url,
     cell: ({ quarantine: one }) =>
       one.ticket_url !== null && <ExternalLink href={one.ticket_url}>{one.ticket_url}</ExternalLink>,
@@ -183,9 +187,9 @@ const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
 
 const Recovered = () => <span className="font-medium whitespace-nowrap text-healthy">✓ recovered</span>;
 
-/** The test and why; on a phone, also what the other columns say. */
+/** The test and why, and what the columns say that the page is too narrow for. */
 const What = ({ path, entry: { quarantine: one, effect } }: { path: RepositoryPath; entry: Entry }) => (
-  <>
+  <div className="py-1.5">
     <Link
       to="/$owner/$repository/tests/$testId"
       params={{ ...path, testId: one.test_id }}
@@ -198,13 +202,17 @@ const What = ({ path, entry: { quarantine: one, effect } }: { path: RepositoryPa
     <p className="flex flex-wrap gap-x-3 text-xs text-soft empty:hidden">
       <Narrowing path={path} quarantine={one} />
     </p>
-    <p className="flex flex-wrap gap-x-3 text-xs text-soft sm:hidden">
-      {one.is_recovered && <Recovered />}
-      <Terms quarantine={one} />
+    <p className="flex flex-wrap gap-x-3 text-xs text-soft xl:hidden">
+      <span className="contents lg:hidden">
+        {one.is_recovered && <Recovered />}
+        <span className="contents md:hidden">
+          <Terms quarantine={one} />
+        </span>
+      </span>
       <span className="break-words">{one.branch === null ? 'every branch' : `on ${one.branch}`}</span>
-      {effect && <EffectText effect={effect} />}
+      <span className="contents lg:hidden">{effect && <EffectText effect={effect} />}</span>
     </p>
-  </>
+  </div>
 );
 
 /** The narrowing of a quarantine; its test has the failure groups. */

@@ -10,6 +10,8 @@ const KINDS: Record<HostPage['kind'], string> = {
   github: 'GitHub',
   gitlab: 'GitLab',
   gitea: 'Gitea or Forgejo',
+  'bitbucket-cloud': 'Bitbucket Cloud',
+  'bitbucket-data-center': 'Bitbucket Data Center',
 };
 const isKind = (text: string): text is HostPage['kind'] => Object.hasOwn(KINDS, text);
 

@@ -13,7 +13,7 @@ interface HostLinkProps {
   path: RepositoryPath;
   to: Kind;
   values: Readonly<Record<string, string | number>>;
-  /** What is linked to, such as "Commit 1a2b": read out, and shown on hover. */
+  /** What is linked to, such as "Commit 1a2b": read out, and shown as a hint. */
   label: string;
   /** Absent: an arrow, beside a link to the page here. */
   children?: ReactNode;
@@ -39,7 +39,7 @@ function HostLink({ path: { owner, repository }, to, values, label, children, ot
       href={href}
       target="_blank"
       rel="noopener noreferrer"
-      title={name}
+      data-hint={name}
       aria-label={name}
       className={
         children === undefined

@@ -1,9 +1,13 @@
-/** Gitea and Forgejo. Their jobs have addresses as those of GitHub, so only the setting of a repository says this kind. */
+/** Gitea and Forgejo. Their jobs have addresses as those of GitHub, so an upload does not say this kind. */
 import type { Host } from '../host.ts';
+import { GiteaApi } from './api.ts';
+import { webhooks } from './webhooks.ts';
 
-export const gitea: Host = {
+export const gitea = {
   kind: 'gitea',
-  title: 'Gitea',
+  title: 'Gitea or Forgejo',
+  home: undefined,
+  apiUrlOf: (url) => `${url}/api/v1`,
   links: {
     commit: '{url}/commit/{commit}',
     compare: '{url}/compare/{from}...{to}',
@@ -13,6 +17,6 @@ export const gitea: Host = {
   },
   jobMark: undefined,
   ofIssuer: () => undefined,
-  webhooks: undefined,
-  api: undefined,
-};
+  webhooks,
+  api: (options) => new GiteaApi(options),
+} satisfies Host;

@@ -13,9 +13,17 @@ const SERVER = /^(https:\/\/[^/]+)\/_services\/token$/;
 
 const SIGNATURE = 'X-Hub-Signature-256';
 
+/** The public host, Enterprise Cloud below `ghe.com`, else Enterprise Server. */
+function apiUrlOf(url: string): string {
+  const cloud = /^https:\/\/(github\.com|[\w-]+\.ghe\.com)$/.exec(url)?.[1];
+  return cloud === undefined ? `${url}/api/v3` : `https://api.${cloud}`;
+}
+
 export const github = {
   kind: 'github',
   title: 'GitHub',
+  home: 'https://github.com',
+  apiUrlOf,
   links: {
     commit: '{url}/commit/{commit}',
     compare: '{url}/compare/{from}...{to}',
@@ -32,8 +40,8 @@ export const github = {
   webhooks: {
     read: READ,
     notOffered: NOT_OFFERED,
-    signatureHeader: SIGNATURE,
-    signatureRule: 'the HMAC-SHA256 of the body with the secret',
+    signatureHeaders: [SIGNATURE],
+    signatureRule: 'X-Hub-Signature-256 must be the HMAC-SHA256 of the body with the secret',
     checkOf: (secrets) => {
       const check = signatureCheck(secrets);
       return (headers, body) => check(body, headers.get(SIGNATURE));

@@ -3,7 +3,7 @@ import { newEvent } from '../../domain/events.ts';
 import type { DeliveredRepository } from '../host.ts';
 import type { Delivery } from '../webhooks/delivery.ts';
 import { type EventBase, noEvent, type Outcome, otherAction, triggerOf, withEvents } from '../webhooks/outcome.ts';
-import { queueCommandOf } from '../webhooks/queue-command.ts';
+import { commandOutcome } from '../webhooks/review.ts';
 import { fitMessage, fitName } from '../webhooks/texts.ts';
 import {
   checkRunSchema,
@@ -83,15 +83,8 @@ const BY_EVENT: Readonly<Record<string, (payload: unknown, context: Context) => 
     const { action, issue, comment } = issueCommentSchema.parse(payload);
     if (!issue.pull_request) return noEvent('Comments on issues make no event.');
     if (action !== 'created') return otherAction(action);
-    const command = queueCommandOf(comment.body);
-    if (!command) return noEvent('The comment has no queue command.');
-    const { type, line, queueName } = command;
-    const metadata = {
-      command: fitMessage(line),
-      queue_name: queueName === null ? null : fitName(queueName),
-      comment_id: comment.id,
-    };
-    return withEvents([newEvent(type, metadata, { trigger: triggerOf(sender?.login), pullRequest: issue.number })]);
+    const base = { trigger: triggerOf(sender?.login), pullRequest: issue.number, baseRef: null };
+    return commandOutcome({ id: comment.id, text: comment.body }, base);
   },
 
   delete: (payload, { sender }) => {

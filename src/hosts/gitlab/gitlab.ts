@@ -1,9 +1,13 @@
 /** gitlab.com and GitLab Self-Managed, which may lie below a path. Their issuer is their own address. */
 import type { Host } from '../host.ts';
+import { GitLabApi } from './api.ts';
+import { webhooks } from './webhooks.ts';
 
-export const gitlab: Host = {
+export const gitlab = {
   kind: 'gitlab',
   title: 'GitLab',
+  home: 'https://gitlab.com',
+  apiUrlOf: (url) => `${url}/api/v4`,
   links: {
     commit: '{url}/-/commit/{commit}',
     compare: '{url}/-/compare/{from}...{to}',
@@ -13,6 +17,6 @@ export const gitlab: Host = {
   },
   jobMark: '/-/jobs/',
   ofIssuer: (issuer) => issuer,
-  webhooks: undefined,
-  api: undefined,
-};
+  webhooks,
+  api: (options) => new GitLabApi(options),
+} satisfies Host;

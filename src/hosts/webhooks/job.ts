@@ -1,9 +1,10 @@
 /** From a delivery to the job to queue, or to the reason why there is none. */
-import type { HostKindName } from '../../domain/host-page.ts';
+import { ownerInAddress } from '../../domain/host-address.ts';
 import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import { OWNER_LENGTH_MAX, REPOSITORY_NAME_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { type PrEventsJob, prEventsSchema } from '../../queue/pr-events.ts';
-import type { HostWebhooks } from '../host.ts';
+import { HOSTS } from '../hosts.ts';
+import type { HostSite } from '../site.ts';
 import type { Delivery } from './delivery.ts';
 import type { Outcome } from './outcome.ts';
 import { fit, fitName } from './texts.ts';
@@ -30,12 +31,6 @@ export class SignedByAnother extends Error {
   override name = 'SignedByAnother';
 }
 
-/** A kind of host whose deliveries are read. */
-export interface ReadHost {
-  kind: HostKindName;
-  webhooks: HostWebhooks;
-}
-
 /** @param owner as the delivery names it */
 export type IsSignedFor = (owner: string) => boolean;
 
@@ -45,17 +40,23 @@ export type IsSignedFor = (owner: string) => boolean;
  * @param isSignedFor whether the secret that signed the delivery may speak for an owner
  */
 export function jobOf(
-  { kind, webhooks }: ReadHost,
+  site: Pick<HostSite, 'name' | 'kind' | 'isDefault'>,
   delivery: Delivery,
   isSignedFor: IsSignedFor = () => true,
 ): DeliveryJob {
+  const { name: host, kind } = site;
+  const { webhooks } = HOSTS[kind];
   if (webhooks.isTest(delivery)) return ignored('The webhook works: the signature is correct.');
   if (!webhooks.read.includes(delivery.event)) return ignored(`There is no event for ${delivery.event} deliveries.`);
   const repository = webhooks.repositoryOf(delivery);
   if (!repository) return ignored('The delivery names no repository.');
   const { owner, name, url } = repository;
   if (!isSignedFor(owner)) throw new SignedByAnother();
-  const path = prEventsSchema.shape.repository.safeParse({ host: hostOf(url), owner, name });
+  const path = prEventsSchema.shape.repository.safeParse({
+    host: kind === 'github' && site.isDefault ? hostOf(url) : undefined,
+    owner: ownerInAddress(site, owner),
+    name,
+  });
   if (!path.success)
     return ignored(
       `The repository ${owner}/${name} cannot be addressed here: an owner has 1 to ${OWNER_LENGTH_MAX} letters, digits and hyphens, a name 1 to ${REPOSITORY_NAME_LENGTH_MAX} letters, digits, dots, hyphens and underscores.`,
@@ -71,12 +72,13 @@ export function jobOf(
   const job = prEventsSchema.parse({
     v: 1,
     repository: path.data,
-    page_url: url.length <= NAME_LENGTH_MAX ? url : null,
-    renamed_from: renamedFrom ?? null,
+    page_kind: kind,
+    page_url: url !== null && url.length <= NAME_LENGTH_MAX ? url : null,
+    renamed_from: renamedFrom ? { ...renamedFrom, owner: ownerInAddress(site, renamedFrom.owner) } : null,
     default_branch: repository.defaultBranch === null ? null : fitName(repository.defaultBranch),
     pull_requests: outcome.pullRequest ? [outcome.pullRequest] : [],
     events: outcome.events.map(({ key, type, trigger, pullRequest, baseRef, metadata }, index) => ({
-      key: key ?? keyOf(kind, delivery, index),
+      key: key ?? keyOf(host, delivery, index),
       type,
       trigger,
       pull_request: pullRequest,
@@ -84,7 +86,7 @@ export function jobOf(
       metadata,
     })),
     deleted_branches: outcome.deletedBranches.map((deleted, index) => ({
-      key: keyOf(kind, delivery, outcome.events.length + index),
+      key: keyOf(host, delivery, outcome.events.length + index),
       ...deleted,
     })),
   });
@@ -94,7 +96,11 @@ export function jobOf(
 const isEmpty = ({ events, pullRequest, deletedBranches, renamedFrom }: Outcome): boolean =>
   events.length === 0 && pullRequest === null && deletedBranches.length === 0 && renamedFrom === undefined;
 
-const keyOf = (kind: string, { bodyHash }: Delivery, index: number): string => `${kind}:${bodyHash}:${index}`;
+const keyOf = (host: string, { bodyHash }: Delivery, index: number): string => `${host}:${bodyHash}:${index}`;
 
-/** The host of the repository's web address: `github.com`, or the name of an enterprise host. */
-const hostOf = (url: string): string | undefined => URL.parse(url)?.host || undefined;
+/**
+ * The host of the repository's web address: `github.com`, or the name of an enterprise host. Ids of repositories are made of
+ * it where GitHub is the default host; the address tells those of other hosts apart.
+ */
+const hostOf = (url: string | null): string | undefined =>
+  url === null ? undefined : URL.parse(url)?.host || undefined;
