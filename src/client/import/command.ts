@@ -101,7 +101,7 @@ const githubCommand = (): Command =>
       client: new HostClient(
         {
           name: 'GitHub',
-          url: flags.apiUrl.replace(/\/+$/, ''),
+          url: flags.apiUrl.replace(/(?<!\/)\/+$/, ''),
           headers: {
             accept: 'application/vnd.github+json',
             'x-github-api-version': '2022-11-28',

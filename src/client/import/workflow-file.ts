@@ -45,8 +45,13 @@ function linesOf(text: string): Line[] {
   });
 }
 
-const unquoted = (value: string): string =>
-  /^(["']).*\1$/.test(value.trim()) ? value.trim().slice(1, -1) : value.replace(/\s+#.*$/, '').trim();
+function unquoted(value: string): string {
+  const text = value.trim();
+  const isQuoted = text.length > 1 && (text.startsWith('"') || text.startsWith("'")) && text.at(-1) === text[0];
+  if (isQuoted) return text.slice(1, -1);
+  const comment = text.indexOf(' #');
+  return comment < 0 ? text : text.slice(0, comment).trim();
+}
 
 /** The keys one level below a line. */
 function childrenOf(lines: readonly Line[], parent: number): { at: number; line: Line }[] {
@@ -95,15 +100,29 @@ function matched(shown: string, { id, name = id, axes }: WorkflowJob): Record<st
     const [, base, values = ''] = LEG.exec(shown) ?? [];
     return base === name && axes.length > 0 ? byAxes(values, axes) : undefined;
   }
-  const literal = name.split(EXPRESSION).filter((_, i) => i % 2 === 0);
-  const found = new RegExp(`^${literal.map(escaped).join('(.*?)')}$`).exec(shown);
+  const found = valuesBetween(
+    name.split(EXPRESSION).filter((_, i) => i % 2 === 0),
+    shown,
+  );
   if (!found) return undefined;
-  const entries = expressions.map((axis, i): [string, string] => [axis ?? `name-${i + 1}`, found[i + 1] ?? '']);
+  const entries = expressions.map((axis, i): [string, string] => [axis ?? `name-${i + 1}`, found[i] ?? '']);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-/** `RegExp.escape`, which Node 20 does not have. */
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+/** What stands between the fixed parts of a name; undefined if it does not have them. */
+function valuesBetween([first = '', ...others]: readonly string[], shown: string): string[] | undefined {
+  if (!shown.startsWith(first)) return undefined;
+  const values: string[] = [];
+  let at = first.length;
+  for (const [i, part] of others.entries()) {
+    const isLast = i === others.length - 1;
+    const next = isLast ? shown.length - part.length : shown.indexOf(part, at);
+    if (next < at || !shown.startsWith(part, next)) return undefined;
+    values.push(shown.slice(at, next));
+    at = next + part.length;
+  }
+  return values;
+}
 
 function byAxes(values: string, axes: readonly string[]): Record<string, string> {
   const parts = values.split(', ');
