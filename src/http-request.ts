@@ -2,7 +2,7 @@
  * One HTTP request over `node:http`, which Node and Bun have in common: `fetch` of Node 20 knows no proxies. They come
  * from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`. Certificates are always verified.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import http from 'node:http';
 import https from 'node:https';
 import type { HttpsProxyAgent } from 'https-proxy-agent';
@@ -64,6 +64,22 @@ export async function sendRequest(url: URL, { method, headers, body, timeoutMs }
       });
     });
     sent.end(body);
+  });
+}
+
+/**
+ * The answer as a stream, which the caller reads to its end or destroys. It fails if nothing arrives for the time of the
+ * request.
+ */
+export async function openAnswer(url: URL, { headers, timeoutMs }: HttpRequest): Promise<IncomingMessage> {
+  const agent = await proxyAgent(url);
+  return new Promise((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http;
+    const sent = request(url, { method: 'GET', headers, rejectUnauthorized: true, ...(agent && { agent }) });
+    sent.setTimeout(timeoutMs, () => sent.destroy(new RequestTimeout(`nothing arrived for ${timeoutMs} ms`)));
+    sent.on('error', reject);
+    sent.on('response', resolve);
+    sent.end();
   });
 }
 

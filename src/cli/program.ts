@@ -1,5 +1,6 @@
 /** All commands together: those of the service, and those for CI jobs. */
 
+import { importCommand } from '../client/import/command.ts';
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { linesInLog } from '../domain/foreign-text.ts';
 import { standardError } from '../observability/standard-error.ts';
@@ -28,6 +29,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     auditCommand(),
     reposCommand(),
     ...(await jobCommands(wrapped)),
+    importCommand(),
     rebuildCommand(),
     verifyCommand(),
     explainCommand(),

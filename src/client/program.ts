@@ -8,8 +8,10 @@ import { ServiceError } from './service-error.ts';
 /** Wrong usage; a command that fails exits with 1. */
 const EXIT_USAGE = 2;
 
+type Commands = Readonly<Record<string, (wrapped: readonly string[]) => Promise<Command>>>;
+
 /** Commands of CI jobs. They need a service and its key, and nothing of it on this machine. */
-const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Promise<Command>>> = {
+const JOB_COMMANDS: Commands = {
   push: async () => (await import('./push.ts')).pushCommand(),
   gate: async (wrapped) => (await import('./gate/command.ts')).gateCommand(wrapped),
   split: async (wrapped) => (await import('./split/command.ts')).splitCommand(wrapped),
@@ -19,18 +21,20 @@ const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Prom
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
   skill: async () => (await import('./commands/skill.ts')).skillCommand(),
-  import: async () => (await import('./import/command.ts')).importCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
 };
 
 /** @param wrapped the command of the job, for `gate`, `rerun` and `split` */
-export const jobCommands = (wrapped: readonly string[], names = Object.keys(JOB_COMMANDS)): Promise<Command[]> =>
-  Promise.all(names.flatMap((name) => JOB_COMMANDS[name]?.(wrapped) ?? []));
+export const jobCommands = (
+  wrapped: readonly string[],
+  commands = JOB_COMMANDS,
+  names = Object.keys(commands),
+): Promise<Command[]> => Promise.all(names.flatMap((name) => commands[name]?.(wrapped) ?? []));
 
 /** Loading a command takes longer than most of what it does, so only those that a command line can mean are loaded. */
-function namesMeant([first = '']: readonly string[]): string[] | undefined {
+function namesMeant([first = '']: readonly string[], commands: Commands): string[] | undefined {
   if (first === '--version' || first === '-V') return [];
-  return Object.hasOwn(JOB_COMMANDS, first) ? [first] : undefined;
+  return Object.hasOwn(commands, first) ? [first] : undefined;
 }
 
 /** Commands that run another one. */
@@ -45,10 +49,15 @@ export function splitWrapped(args: readonly string[]): { own: readonly string[];
   return at < 0 ? { own: args, wrapped: [] } : { own: args.slice(0, at), wrapped: args.slice(at + 1) };
 }
 
-/** The `ci-insights` of CI jobs. */
-export async function runClient(args: readonly string[]): Promise<number> {
+/**
+ * The `ci-insights` of CI jobs.
+ *
+ * @param more commands that no CI job needs
+ */
+export async function runClient(args: readonly string[], more: Commands = {}): Promise<number> {
   const { own, wrapped } = splitWrapped(args);
-  const commands = await jobCommands(wrapped, namesMeant(own));
+  const all = { ...JOB_COMMANDS, ...more };
+  const commands = await jobCommands(wrapped, all, namesMeant(own, all));
   const program = programOf('Sends test results from CI jobs, and asks about them', commands);
   return runProgram(program, own, (error) => printError(sentenceOf(error)));
 }

@@ -12,7 +12,7 @@ import { manifestLineOf, pastOf, writePast } from '../support/past.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
-const MAIN = resolve(import.meta.dir, '../../src/client/main.ts');
+const MAIN = resolve(import.meta.dir, '../../src/client/package-main.ts');
 const folder = makeFolder('import-command');
 const ingest = setUpIngest();
 let app: ServiceApp;

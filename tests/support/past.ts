@@ -23,7 +23,7 @@ interface PastOptions {
 }
 
 /** Tests by how they behave. */
-const isFlaky = (test: number): boolean => test % 7 === 3;
+const isFlaky = (test: number): boolean => test < 24 && test % 7 === 3;
 const isBroken = (test: number, day: number, days: number): boolean =>
   test === 5 && day > days / 2 && day < days / 2 + 4;
 

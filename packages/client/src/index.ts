@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-/** The same file as the service delivers at `/cli/ci-insights.mjs`. */
-import '../../../src/client/main.ts';
+/** The file that the service delivers at `/cli/ci-insights.mjs`, and `import`, which no CI job needs. */
+import '../../../src/client/package-main.ts';

@@ -28,8 +28,11 @@ export class ImportProgress {
     this.#begunAt = this.now();
     this.#shownAt = this.#begunAt;
     const done = tally.reports;
-    const left = total === undefined ? '' : ` ${count(total - Math.min(done, total), 'report')} to import`;
-    printError(`Importing:${left}${done > 0 ? `, ${grouped(done)} done before` : ''}.`);
+    const facts = [
+      ...(total === undefined ? [] : [`${count(total - Math.min(done, total), 'report')} to import`]),
+      ...(done > 0 ? [`${grouped(done)} done before`] : []),
+    ];
+    printError(facts.length === 0 ? 'Importing.' : `Importing: ${facts.join(', ')}.`);
   }
 
   show(tally: ReceiptTally): void {
