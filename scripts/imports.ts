@@ -15,17 +15,21 @@ export const ALLOWED = {
   domain: [],
   /** Test reports: pure, shared by the gateway and the client. */
   formats: ['domain'],
+  /** The REST of repository hosts: comments, checks, changed files. The client and the workers write there. */
+  'host-api': ['domain'],
   /** Runs in CI jobs, on Node as well as on Bun: no store, no server. */
-  client: ['domain', 'formats'],
+  client: ['domain', 'formats', 'host-api'],
   /** The plugins of test runners. */
   reporters: ['client', 'formats'],
   observability: [],
   postgres: ['domain', 'observability'],
   queue: ['domain', 'observability', 'postgres'],
   clickhouse: ['observability'],
+  /** Repository hosts: their deliveries, their REST APIs, the addresses of their pages. */
+  hosts: ['domain', 'queue'],
   /** The package for programs that put jobs into the queue. */
   producer: ['queue'],
-  config: ['domain', 'queue'],
+  config: ['domain', 'hosts', 'queue'],
   ledger: ['domain', 'observability', 'postgres', 'queue', 'clickhouse'],
   /** Records of commits: what ClickHouse has of a commit, as one value. */
   commits: ['postgres', 'clickhouse'],
@@ -37,6 +41,7 @@ export const ALLOWED = {
   parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
     'domain',
+    'hosts',
     'observability',
     'postgres',
     'queue',
@@ -49,9 +54,9 @@ export const ALLOWED = {
     'parts',
   ],
   http: ['domain', 'observability'],
-  access: ['domain', 'http', 'observability', 'postgres'],
-  ingest: ['domain', 'formats', 'http', 'ledger', 'observability', 'queue'],
-  insights: ['domain', 'formats', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
+  access: ['domain', 'hosts', 'http', 'observability', 'postgres'],
+  ingest: ['domain', 'formats', 'hosts', 'http', 'ledger', 'observability', 'queue'],
+  insights: ['domain', 'formats', 'hosts', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   /** Saved views. */
@@ -116,6 +121,7 @@ const ROOM_OF_FILE: Record<string, Room> = {
   'src/config.ts': 'config',
   'src/deps.ts': 'deps',
   'src/features.ts': 'features',
+  'src/hosts-config.ts': 'config',
   'src/main.ts': 'main',
   'src/oidc-config.ts': 'config',
   'src/service-lock.ts': 'deps',

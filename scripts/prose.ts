@@ -121,7 +121,7 @@ export function danglingPaths(root: string, file: string, text: string): string[
   });
 }
 
-const LINE_LENGTH_MAX = 125;
+const LINE_LENGTH_MAX = 130;
 
 /**
  * Every line of a page that is too long to read in a terminal or a diff. The rows of a table that a program printed, which

@@ -37,19 +37,21 @@ async function openTest(page: Page): Promise<void> {
 /** Opens the newest commit of a pull request that broke something itself. */
 async function openCommit(page: Page): Promise<void> {
   await page.goto(`${app}${REPOSITORY}/runs`);
-  const failed = page.locator('li', { hasText: 'failed' }).filter({ hasText: '#' }).getByRole('link');
+  const red = page.locator('tbody tr', { hasText: 'failed' }).filter({ hasText: '#' });
+  const failed = red.locator(`a[href*="${REPOSITORY}/commits/"]`);
   await failed.first().waitFor();
   for (const address of await failed.evaluateAll((links) => links.map((link) => String(link)))) {
     await page.goto(address);
     await page.getByRole('heading', { level: 2 }).first().waitFor();
     if (await page.getByRole('region', { name: 'New' }).isVisible()) return;
   }
+  throw new Error('no commit of a pull request broke something itself');
 }
 
-/** Opens the first link of a list. */
+/** Opens the first row of a table that has a text. */
 async function openFirst(page: Page, path: string, text: RegExp): Promise<void> {
   await page.goto(`${app}${REPOSITORY}${path}`);
-  await page.getByRole('main').getByRole('listitem').filter({ hasText: text }).getByRole('link').first().click();
+  await page.locator('tbody tr').filter({ hasText: text }).getByRole('link').first().click();
   await page.getByRole('heading', { level: 2 }).first().waitFor();
 }
 

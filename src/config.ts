@@ -7,6 +7,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
 import { UserError } from './errors.ts';
+import type { HostSite, OwnerSecrets } from './hosts/site.ts';
+import { furtherHosts, hostNames, hostSecrets, hostSitesOf } from './hosts-config.ts';
 import { type OidcConfig, oidcOf, oidcScopes, oidcTenants, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
 
@@ -60,9 +62,6 @@ const secrets = z
     (list) => list.every((secret) => secret.length >= SECRET_LENGTH_MIN),
     `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma during a rotation`,
   );
-
-/** By owner, in lower case: hosts do not distinguish case there. */
-type OwnerSecrets = ReadonlyMap<string, readonly string[]>;
 
 /** An owner may be named twice, during a rotation. */
 const ownerSecrets = z
@@ -124,6 +123,10 @@ const environmentSchema = z.object({
   GITHUB_API_URL: secretsUrl.optional(),
   GITHUB_WEBHOOK_SECRET: secrets.optional(),
   GITHUB_WEBHOOK_OWNER_SECRETS: ownerSecrets.optional(),
+  HOSTS: furtherHosts.optional(),
+  HOST_TOKENS: hostNames.optional(),
+  HOST_WEBHOOK_SECRETS: hostSecrets.optional(),
+  DEFAULT_HOST: z.string().optional(),
   OIDC_ISSUER: secretsUrl.optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
@@ -178,15 +181,8 @@ export interface Config {
   retentionDays: number;
   /** How long the trail of who changed what is kept. */
   auditRetentionDays: number;
-  /**
-   * REST API of the repository host, without a trailing slash; undefined: its tokens are not accepted, and it is never
-   * asked.
-   */
-  githubApiUrl: string | undefined;
-  /** Each of them may sign the host's webhooks; without any, every delivery is refused. */
-  webhookSecrets: readonly string[];
-  /** For the repositories of an owner who is in here, only these may sign. */
-  webhookOwnerSecrets: OwnerSecrets;
+  /** The repository hosts. One of them is the default host, whose repositories have addresses without its name. */
+  hosts: readonly HostSite[];
   /** Undefined: people sign in with application keys only. */
   oidc: OidcConfig | undefined;
   /** Undefined: CI jobs need keys. */
@@ -222,8 +218,7 @@ export function secretsOf(config: Config): string[] {
       passwordsIn,
     ),
     ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
-    ...config.webhookSecrets,
-    ...[...config.webhookOwnerSecrets.values()].flat(),
+    ...config.hosts.flatMap(({ secrets, ownerSecrets }) => [...secrets, ...[...ownerSecrets.values()].flat()]),
     ...(config.oidc ? [config.oidc.clientSecret] : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
@@ -272,9 +267,11 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     publicUrl: env.PUBLIC_URL?.replace(/(?<!\/)\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,
-    githubApiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
-    webhookSecrets: env.GITHUB_WEBHOOK_SECRET ?? [],
-    webhookOwnerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),
+    hosts: hostSitesOf(env, {
+      apiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
+      secrets: env.GITHUB_WEBHOOK_SECRET ?? [],
+      ownerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),
+    }),
     oidc: oidcOf(env),
     ciTokens: ciTokensOf(env),
     httpIngest: env.HTTP_INGEST ?? true,

@@ -15,6 +15,7 @@ import type { CredentialSource } from './http/auth.ts';
 import type { Feature } from './http/operation.ts';
 import type { IngestDeps } from './ingest/gateway.ts';
 import type { Parse } from './ingest/parsing/task.ts';
+import { mountPullRequests } from './ingest/pull-requests.ts';
 import { mountReceiptLists } from './ingest/receipts.ts';
 import { mountIngest } from './ingest/routes.ts';
 import { mountWebhooks, type WebhookDeps } from './ingest/webhooks/routes.ts';
@@ -33,6 +34,7 @@ import { mountCauseQuarantine } from './quarantines/cause-quarantine.ts';
 import { mountCauseTerms } from './quarantines/cause-terms.ts';
 import { QuarantineLists } from './quarantines/lists.ts';
 import { mountQuarantines } from './quarantines/routes.ts';
+import { IMPORTED_JOBS_MAX, importedTestRuns } from './queue/imported-test-runs.ts';
 import { largeTestRuns } from './queue/large-test-runs.ts';
 import { prEvents, prEventsJobId } from './queue/pr-events.ts';
 import { testRuns } from './queue/test-runs.ts';
@@ -107,6 +109,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
 /** The gateway and the host's webhooks. */
 const ingestFeatures = (deps: Deps, parse?: Parse): Feature[] => [
   (app, http) => mountIngest(app, http, gatewayOf(deps, parse)),
+  (app, http) => mountPullRequests(app, http, webhooksOf(deps)),
   (app, http) => mountWebhooks(app, http, webhooksOf(deps)),
 ];
 
@@ -133,18 +136,20 @@ export const gatewayOf = (
   clock,
   log,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
-  enqueue: (jobs, track) => producers.of(track === 'large' ? largeTestRuns : testRuns).addPacked(jobs),
+  enqueue: (jobs, track) => producers.of(TRACKS[track]).addPacked(jobs),
+  isImportFull: async () => (await producers.of(importedTestRuns).depth()) >= IMPORTED_JOBS_MAX,
   enqueueBundle: (bundle) => producers.of(uploadBundles).addPacked([bundle]),
   writeRefusals: (refusals) => receipts.noteRefusals(refusals, clock.now()),
   noteGate: ({ owner, name }) => repositories.noteGate(owner, name),
   receipt: ({ owner, name }, uploadId) => receipts.find(owner, name, uploadId),
 });
 
+const TRACKS = { small: testRuns, large: largeTestRuns, imported: importedTestRuns } as const;
+
 /** Dependencies of the host's webhooks: they also only enqueue. */
 export const webhooksOf = ({ log, config, producers }: Deps): WebhookDeps => ({
   log,
-  secrets: config.webhookSecrets,
-  ownerSecrets: config.webhookOwnerSecrets,
+  hosts: config.hosts,
   limits: { sentBytesMax: config.compressedBytesMax, unpackedBytesMax: config.unpackedBytesMax },
   enqueueEvents: (id, job) => producers.of(prEvents).add(job, prEventsJobId(id)),
 });

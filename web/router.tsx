@@ -10,10 +10,12 @@ import {
 } from '@tanstack/react-router';
 import { BASE, onLostSession, Problem } from './api/client.ts';
 import { leaveForProvider, viewOf } from './api/lost-session.ts';
-import { hostQuery, sessionQuery } from './api/queries.ts';
+import { sessionQuery } from './api/queries.ts';
+import { SHOWN } from './pages/quarantine-shown.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { readAhead } from './reads.ts';
 import { Frame, Signed } from './ui/frame.tsx';
+import { InRepository } from './ui/host.tsx';
 import { Failed, Loading, NothingHere } from './ui/states.tsx';
 
 /** Reads are tried again when no answer came or a store was away, not when they were refused. */
@@ -106,12 +108,7 @@ const operationsRoute = createRoute({
 const repositoryRoute = createRoute({
   getParentRoute: () => signedRoute,
   path: '/$owner/$repository',
-  // Asked for together with the rest. Its links would move what is beside them if they came later.
-  beforeLoad: ({ context, params }) =>
-    context.queryClient.ensureQueryData(hostQuery(params)).then(
-      () => undefined,
-      () => undefined,
-    ),
+  component: InRepository,
 });
 
 const repositoryHomeRoute = createRoute({
@@ -126,6 +123,7 @@ const SORTS = [
   'failed_executions_ratio',
   'last_failure_at',
   'median_seconds',
+  'cost',
   'executions_count',
   'test_name',
 ] as const;
@@ -215,7 +213,13 @@ const pullsRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/pulls',
   validateSearch: (search) =>
-    set({ q: text(search.q), author: text(search.author), state: oneOf(search.state, ['merged', 'all']) }),
+    set({
+      q: text(search.q),
+      author: text(search.author),
+      state: oneOf(search.state, ['merged', 'all']),
+      sort: text(search.sort),
+      ...tableSearch(search),
+    }),
   component: lazyRouteComponent(() => import('./pages/pulls.tsx'), 'Pulls'),
 });
 
@@ -238,8 +242,7 @@ const quarantinesRoute = createRoute({
     set({
       q: text(search.q),
       source: oneOf(search.source, ['manual', 'auto']),
-      recovered: flag(search.recovered),
-      group: oneOf(search.group, ['owner', 'end']),
+      show: oneOf(search.show, SHOWN),
       sort: text(search.sort),
       ...tableSearch(search),
     }),
@@ -249,7 +252,7 @@ const quarantinesRoute = createRoute({
 const backtestRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/quarantines/backtest',
-  validateSearch: (search) => set({ id: text(search.id) }),
+  validateSearch: (search) => set({ id: text(search.id), sort: text(search.sort), ...tableSearch(search) }),
   component: lazyRouteComponent(() => import('./pages/backtest.tsx'), 'BacktestPage'),
 });
 

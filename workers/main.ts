@@ -4,6 +4,7 @@ import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
+import { importedTestRuns } from '../src/queue/imported-test-runs.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { largeTestRuns } from '../src/queue/large-test-runs.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
@@ -74,6 +75,7 @@ export function startWorkers(
   const consumers: Record<JobName, Consumer> = {
     'test-runs': consume(testRuns, storeChunk),
     'large-test-runs': consume(largeTestRuns, trackHandler()),
+    'imported-test-runs': consume(importedTestRuns, trackHandler()),
     'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
     'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
   };

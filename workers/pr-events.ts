@@ -3,7 +3,7 @@ import type { Clock } from '../src/clock.ts';
 import { byService } from '../src/domain/audit.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
-import { hostPageSchema } from '../src/domain/hosts/hosts.ts';
+import { hostPageSchema } from '../src/domain/host-page.ts';
 import type { RepositoryName } from '../src/domain/repository-path.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
@@ -61,7 +61,7 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
   const stated = payload.default_branch ? shortBranch(payload.default_branch) : null;
   if (stated !== null && stated !== repository.defaultBranch && repository.defaultBranchSource !== 'setting')
     await deps.repositories.learnDefaultBranch(repository, stated, 'host');
-  const page = hostPageSchema.safeParse({ kind: 'github', url: payload.page_url });
+  const page = hostPageSchema.safeParse({ kind: payload.page_kind, url: payload.page_url });
   if (page.success) await deps.repositories.learnHost(repository, page.data, 'webhook');
   await onPostgres(() =>
     deps.db.transaction(async (tx) => {

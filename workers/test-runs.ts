@@ -7,7 +7,7 @@ import {
   originOf,
   shortBranch,
 } from '../src/domain/default-branch.ts';
-import { hostOfJob } from '../src/domain/hosts/hosts.ts';
+import { hostOfJob } from '../src/hosts/pages.ts';
 import { inSlices } from '../src/in-slices.ts';
 import { UnstorableChunk } from '../src/ledger/ledger.ts';
 import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/ledger/prepare.ts';

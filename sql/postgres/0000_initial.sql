@@ -158,6 +158,7 @@ CREATE TABLE "ci_insights"."block_parts" (
 	"partition" smallint NOT NULL,
 	"block_id" bigint NOT NULL,
 	"repository_id" uuid NOT NULL,
+	"is_imported" boolean DEFAULT false NOT NULL,
 	"executions" integer NOT NULL,
 	"bytes" integer NOT NULL,
 	"body" "bytea" NOT NULL,
@@ -166,7 +167,8 @@ CREATE TABLE "ci_insights"."block_parts" (
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."partitions" (
 	"id" smallint PRIMARY KEY NOT NULL,
-	"passed_at" timestamp with time zone DEFAULT 'epoch' NOT NULL
+	"passed_at" timestamp with time zone DEFAULT 'epoch' NOT NULL,
+	"import_passed_at" timestamp with time zone DEFAULT 'epoch' NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."postponed_repositories" (
@@ -181,6 +183,7 @@ CREATE TABLE "ci_insights"."stale" (
 	"since_ms" bigint,
 	"test_ids" uuid[] DEFAULT '{}' NOT NULL,
 	"first_block" bigint,
+	"is_imported" boolean DEFAULT false NOT NULL,
 	"revision" bigint DEFAULT 1 NOT NULL,
 	"noted_at" timestamp with time zone,
 	"rests_until" timestamp with time zone DEFAULT 'epoch' NOT NULL,
@@ -418,11 +421,13 @@ CREATE TABLE "ci_insights"."backtests" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"repository_id" uuid NOT NULL,
 	"requested_at" timestamp with time zone NOT NULL,
+	"requested_by" text NOT NULL,
 	"policy" text NOT NULL,
 	"replayed" integer DEFAULT 0 NOT NULL,
 	"tests" integer DEFAULT 0 NOT NULL,
 	"finished_at" timestamp with time zone,
 	"report" text,
+	"summary" text,
 	"failure" text
 );
 --> statement-breakpoint
@@ -704,6 +709,7 @@ CREATE INDEX "quarantines_unannounced" ON "ci_insights"."quarantines" USING btre
 CREATE INDEX "quarantines_of_causes" ON "ci_insights"."quarantines" USING btree ("repository_id","cause_id") WHERE "ci_insights"."quarantines"."cause_id" is not null;--> statement-breakpoint
 CREATE INDEX "quarantines_removed" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id") WHERE "ci_insights"."quarantines"."removed_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"),lower("host"));--> statement-breakpoint
+CREATE INDEX "backtests_repository" ON "ci_insights"."backtests" USING btree ("repository_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "backtests_finished" ON "ci_insights"."backtests" USING btree ("finished_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "verifications_open" ON "ci_insights"."verifications" USING btree (("finished_at" is null)) WHERE "ci_insights"."verifications"."finished_at" is null;--> statement-breakpoint

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import type { Unavailable } from './host-answer.ts';
+import type { Unavailable } from '../hosts/api/answer.ts';
 
 /** Beyond this the entries that were not used for longest leave, so that made-up tokens cannot fill the memory. */
 const ENTRIES_MAX = 10_000;

@@ -5,13 +5,16 @@
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { type AddressedHost, hostOfOwner, ownerOnHost } from '../domain/host-address.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
+import type { HostAnswer, Unavailable } from '../hosts/api/answer.ts';
+import type { HostApi, HostRepository } from '../hosts/host.ts';
+import { HOSTS } from '../hosts/hosts.ts';
+import type { HostSite } from '../hosts/site.ts';
 import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
 import { forbidden, HttpProblem } from '../http/problems.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { GitHubClient, type HostRepository } from './github-client.ts';
-import type { HostAnswer, Unavailable } from './host-answer.ts';
 import { AnswerCache } from './host-cache.ts';
 import { Circuit } from './host-circuit.ts';
 import { HostDefaultBranches } from './host-default-branch.ts';
@@ -20,17 +23,6 @@ import { HostDefaultBranches } from './host-default-branch.ts';
 const GRANTED_MS = 5 * 60_000;
 /** How long a no holds: short, so that new access works soon. */
 const REFUSED_MS = 10_000;
-
-/**
- * Tokens of a person (`ghp_`, `github_pat_`), an OAuth app (`gho_`), an app on behalf of a user (`ghu_`) and an
- * installation (`ghs_`). Refresh tokens (`ghr_`) are not credentials of the API. Token lengths have changed before, so
- * only what cannot be a token is excluded.
- */
-const HOST_TOKEN = /^(?:ghp_|gho_|ghu_|ghs_|github_pat_)[A-Za-z0-9_.-]{1,1024}$/;
-const isInstallation = (token: string): boolean => token.startsWith('ghs_');
-
-/** An installation has no user, and nearly all such tokens belong to workflow runs. */
-const INSTALLATION_ACTOR = 'github-actions[bot]';
 
 /** For a host behind a proxy that lets questions about repositories through, but not about users. */
 const UNSHOWN_ACTOR = 'ghost';
@@ -69,26 +61,47 @@ interface HostCredentialsDeps {
   repositories: RepositoryStore;
 }
 
+type CredentialHost = Pick<HostSite, 'name' | 'kind' | 'isDefault' | 'apiUrl'>;
+
 /**
- * The credential source of the host with this REST API address; none without an address.
+ * The credential sources of the hosts whose tokens are accepted.
  *
  * @example
- * buildApp({ …, credentials: hostCredentials(config.githubApiUrl, deps) });
+ * buildApp({ …, credentials: hostCredentials(config.hosts, deps) });
  */
-export const hostCredentials = (apiUrl: string | undefined, deps: HostCredentialsDeps): HostCredentials[] =>
-  apiUrl === undefined ? [] : [new HostCredentials(new GitHubClient({ clock: deps.clock, apiUrl }), deps)];
+export const hostCredentials = (hosts: readonly CredentialHost[], deps: HostCredentialsDeps): HostCredentials[] =>
+  hosts.flatMap((site) => {
+    const { apiUrl, kind } = site;
+    return apiUrl === undefined
+      ? []
+      : [new HostCredentials(HOSTS[kind].api({ clock: deps.clock, apiUrl }), deps, { site, hosts })];
+  });
+
+/** Which of the hosts the tokens are of. */
+interface Place {
+  site: AddressedHost;
+  hosts: readonly AddressedHost[];
+}
+
+const ONLY: AddressedHost = { name: 'github', isDefault: true };
 
 type Settled<T> = Exclude<HostAnswer<T>, Unavailable>;
 
 export class HostCredentials implements CredentialSource {
-  readonly #client: GitHubClient;
+  readonly #api: HostApi;
+  readonly #place: Place;
   readonly #circuit: Circuit;
   readonly #actors: AnswerCache<Settled<string | null>>;
   readonly #repositories: AnswerCache<Settled<HostRepository>>;
   readonly #defaultBranches: HostDefaultBranches;
 
-  constructor(client: GitHubClient, { clock, log, repositories }: HostCredentialsDeps) {
-    this.#client = client;
+  constructor(
+    api: HostApi,
+    { clock, log, repositories }: HostCredentialsDeps,
+    place: Place = { site: ONLY, hosts: [ONLY] },
+  ) {
+    this.#api = api;
+    this.#place = place;
     this.#circuit = new Circuit(clock, isHostDown, (isOpen) => {
       if (isOpen) log.warn('the repository host is not responding; pausing requests to it, its tokens get 503');
       else log.info('the repository host is responding again');
@@ -102,12 +115,12 @@ export class HostCredentials implements CredentialSource {
    * Undefined, without asking, for anything but a host token. Throws 403 if the host does not know it, 503 if it cannot
    * be asked.
    */
-  async find(token: string): Promise<Credential | undefined> {
-    if (!HOST_TOKEN.test(token)) return undefined;
+  async find(token: string, request?: Request): Promise<Credential | undefined> {
+    if (!this.#api.isToken(token) || !this.#isAddressed(request)) return undefined;
     const hash = createHash('sha256').update(token).digest('hex');
     const answer = await this.#actors.get(
       hash,
-      () => this.#ask(() => this.#actorOf(token)),
+      () => this.#ask(() => this.#api.actor(token)),
       ({ kind }) => (kind === 'found' ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
@@ -120,10 +133,22 @@ export class HostCredentials implements CredentialSource {
         const access = await this.#access(token, hash, repository, permission);
         // A host that shows a token neither its user nor the repository is most likely asked at the wrong address.
         if (access === 'hidden' && actor === null)
-          throw new HostUnavailable('404 to GET /user and to the repository: is GITHUB_API_URL right?', REFUSED_MS);
+          throw new HostUnavailable(
+            '404 to the user and to the repository: is the address of the host right (GITHUB_API_URL, HOSTS)?',
+            REFUSED_MS,
+          );
         return access;
       },
     };
+  }
+
+  /**
+   * A token is sent to the host of the repository that the request names, and to no other. A request that names none may
+   * have a token of any host whose tokens look so: the first in the configuration is asked.
+   */
+  #isAddressed(request: Request | undefined): boolean {
+    const owner = request && ownerOf(request);
+    return owner === undefined || hostOfOwner(this.#place.hosts, owner) === this.#place.site;
   }
 
   /** Asks, unless the circuit is open. That is thrown and not cached: it ends as soon as the host answers anyone. */
@@ -133,32 +158,16 @@ export class HostCredentials implements CredentialSource {
     return asked.result;
   }
 
-  /** Null: the host does not say. */
-  async #actorOf(token: string): Promise<HostAnswer<string | null>> {
-    if (isInstallation(token)) {
-      const answer = await this.#client.accepts(token);
-      return answer.kind === 'found' ? { kind: 'found', value: INSTALLATION_ACTOR } : answer;
-    }
-    const answer = await this.#client.user(token);
-    if (answer.kind === 'missing') return { kind: 'found', value: null };
-    return answer.kind === 'found' ? { kind: 'found', value: answer.value.login } : answer;
-  }
-
-  async #repositoryOf(token: string, { owner, name }: RepositoryName): Promise<HostAnswer<HostRepository>> {
-    const answer = await this.#client.repository(token, owner, name);
-    if (answer.kind !== 'found' || !isInstallation(token)) return answer;
-    // `permissions` are those of a user: for an installation all of them are false, even if it may read. The answer
-    // itself shows that it may read; whether it may write cannot be asked, so that stays as the host says.
-    return { kind: 'found', value: { ...answer.value, pull: true } };
-  }
-
   async #access(token: string, hash: string, repository: RepositoryName, permission: Permission): Promise<Access> {
     const { owner, name } = repository;
+    const { site, hosts } = this.#place;
+    if (hostOfOwner(hosts, owner) !== site) return 'hidden';
+    const onHost = { owner: ownerOnHost(site, owner), name };
     const need = NEEDS[permission];
     const isGranted = (found: HostRepository): boolean => need !== null && found[need];
     const answer = await this.#repositories.get(
       `${hash} ${owner}/${name}`.toLowerCase(),
-      () => this.#ask(() => this.#repositoryOf(token, repository)),
+      () => this.#ask(() => this.#api.repository(token, onHost)),
       (known) => (known.kind === 'found' && isGranted(known.value) ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
@@ -167,6 +176,11 @@ export class HostCredentials implements CredentialSource {
     this.#defaultBranches.learn(repository, answer.value);
     return isGranted(answer.value) ? 'granted' : 'forbidden';
   }
+}
+
+/** The owner in the address of a request; undefined if it names none. */
+function ownerOf(request: Request): string | undefined {
+  return /^\/v1\/(?:ci|repos)\/([^/]+)\//.exec(new URL(request.url).pathname)?.[1];
 }
 
 const isHostDown = (answer: unknown): boolean =>

@@ -1,8 +1,8 @@
 /** Learns the default branch of recorded repositories from answers that the host gives anyway, outside of requests. */
 import type { RepositoryName } from '../domain/repository-path.ts';
+import type { HostRepository } from '../hosts/host.ts';
 import type { Logger } from '../observability/log.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import type { HostRepository } from './github-client.ts';
 
 export class HostDefaultBranches {
   /** Answers of the host that have been dealt with. */

@@ -58,7 +58,7 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
     log,
     publicUrl: config.publicUrl,
     credentials: [
-      ...hostCredentials(config.githubApiUrl, deps),
+      ...hostCredentials(config.hosts, deps),
       new KeyCredentials(deps.keys),
       ...accessTokensOf(clock, config.oidc),
     ],

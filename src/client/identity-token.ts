@@ -36,7 +36,7 @@ const githubSchema = z.object({ value: z.string().min(1) });
 async function fromGithub(address: string, secret: string, audience: string, timeoutMs: number): Promise<string> {
   const url = new URL(address);
   url.searchParams.set('audience', audience);
-  const { sendRequest } = await import('./http.ts');
+  const { sendRequest } = await import('../http-request.ts');
   try {
     const { status, text } = await sendRequest(url, {
       method: 'GET',
@@ -86,7 +86,7 @@ export function keySourceOf(url: string, identity: IdentityTokenSource): KeySour
 }
 
 async function exchange(url: string, identity: IdentityTokenSource, timeoutMs: number) {
-  const { sendRequest } = await import('./http.ts');
+  const { sendRequest } = await import('../http-request.ts');
   const token = await identity(timeoutMs);
   const askedAt = Date.now();
   const answer = await sendRequest(new URL(`${url}/v1/auth/ci`), {

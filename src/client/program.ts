@@ -19,6 +19,7 @@ const JOB_COMMANDS: Readonly<Record<string, (wrapped: readonly string[]) => Prom
   logs: async () => (await import('./commands/logs.ts')).logsCommand(),
   mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
   skill: async () => (await import('./commands/skill.ts')).skillCommand(),
+  import: async () => (await import('./import/command.ts')).importCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
 };
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Attachment, attachmentSchema } from '../domain/attachments.ts';
 import type { Axes } from '../domain/axes.ts';
 import { foreignRecord } from '../domain/foreign-record.ts';
+import type { ImportedPullRequest } from './import/item.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { pairsOf } from './upload-query.ts';
 
@@ -298,6 +299,13 @@ export class Repository {
     return this.ask(`commits/${encodeURIComponent(commit)}/changed-files`, changedFilesSchema, {
       method: 'PUT',
       json: files,
+    });
+  }
+
+  sendPullRequests(pullRequests: readonly ImportedPullRequest[]) {
+    return this.ask('pull-requests', z.object({ queued: z.number() }), {
+      method: 'PUT',
+      json: { pull_requests: pullRequests },
     });
   }
 

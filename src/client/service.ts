@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
-import type { HttpAnswer, HttpRequest } from './http.ts';
+import type { HttpAnswer, HttpRequest } from '../http-request.ts';
 import { ServiceError } from './service-error.ts';
 
 export interface Connection {
@@ -117,7 +117,7 @@ export class Service {
     if (timeoutMs <= 0) return new OutOfTime(`there was no time left to ask ${this.url}`, false);
     try {
       // Node takes 20 ms to load what it has for HTTP and TLS, which a command that asks nothing does not need.
-      const { sendRequest } = await import('./http.ts');
+      const { sendRequest } = await import('../http-request.ts');
       const token = typeof this.#token === 'string' ? this.#token : await this.#token(timeoutMs);
       const http = await sendRequest(new URL(this.address(path)), {
         method,

@@ -9,7 +9,7 @@ export interface ClientEnvironment {
   identityToken: string | undefined;
   /** For whom the CI is asked for one; undefined: for the address of the service. */
   audience: string | undefined;
-  /** Token of the repository host, for the comment on a pull request. */
+  /** Token of the repository host, for comments and checks. */
   commentToken: string | undefined;
   /** All variables; among them those in which CI providers describe the run. */
   variables: Record<string, string | undefined>;

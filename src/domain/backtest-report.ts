@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { backtestPolicySchema } from './backtest-policy.ts';
 import { REGRESSION_KINDS } from './backtest-regressions.ts';
+import { grouped } from './grouped-number.ts';
 
 /** Long lists are cut to so many entries; their length is given beside them. */
 export const LISTED_MAX = 200;
@@ -79,3 +80,19 @@ export const backtestReportSchema = z
   .meta({ id: 'BacktestReport' });
 
 export type BacktestReport = z.infer<typeof backtestReportSchema>;
+
+type Figures = Pick<BacktestReport, 'quarantines_count' | 'red_runs' | 'red_runs_spared' | 'hidden_regressions_count'>;
+
+/** The result in a sentence. */
+export function backtestSummary({
+  quarantines_count: quarantines,
+  red_runs: red,
+  red_runs_spared: spared,
+  hidden_regressions_count: hidden,
+}: Figures): string {
+  if (quarantines === 0) return 'It would have quarantined nothing.';
+  const regressions = hidden === 0 ? 'no regression' : many(hidden, 'regression');
+  return `It would have made ${many(quarantines, 'quarantine')}, spared ${grouped(spared)} of ${many(red, 'red run')} and hidden ${regressions}.`;
+}
+
+const many = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;

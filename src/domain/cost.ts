@@ -14,6 +14,8 @@ export const WAIT_MS_MAX = 8 * HOUR_MS;
 export interface CostlyRun {
   /** Names it: see {@link runKeyOf}. */
   key: string;
+  pipelineName: string;
+  jobName: string;
   startedAt: number;
   endedAt: number;
   reason: RedReason;
@@ -206,6 +208,34 @@ export function costAmong(runs: readonly CostedRun[], keysOf: KeysOf): PartCost[
 
 /** The cost of runs, shared out among the tests that failed in them. */
 export const costByTest = (runs: readonly CostedRun[]): PartCost[] => costAmong(runs, (testId) => [testId]);
+
+/** A test in a CI job of a pipeline. */
+export interface Place {
+  testId: string;
+  pipelineName: string;
+  jobName: string;
+}
+
+/** One text for a place. */
+export const placeKey = ({ testId, pipelineName, jobName }: Place): string =>
+  JSON.stringify([testId, pipelineName, jobName]);
+
+/** The cost of each test in each of its CI jobs, by {@link placeKey}. All places of a test add up to the cost of the test. */
+export function costByPlace(runs: readonly CostedRun[]): Map<string, Place & { cost: PartCost }> {
+  const places = new Map<string, Place>();
+  const costs = costAmong(runs, (testId, { pipelineName, jobName }) => {
+    const place = { testId, pipelineName, jobName };
+    const key = placeKey(place);
+    places.set(key, place);
+    return [key];
+  });
+  return new Map(
+    costs.flatMap((cost) => {
+      const place = places.get(cost.key);
+      return place ? [[cost.key, { ...place, cost }]] : [];
+    }),
+  );
+}
 
 /** Adds up to 1. */
 function sharesIn(run: CostedRun, keysOf: KeysOf): Map<string, number> {

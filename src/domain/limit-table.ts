@@ -336,6 +336,12 @@ export const REQUEST_LIMITS = {
   CHANGED_PATH_LENGTH_MAX: limit(limits.CHANGED_PATH_LENGTH_MAX, 'characters of the path of one', 422, () =>
     tooLong(limits.CHANGED_PATH_LENGTH_MAX),
   ),
+  SENT_PULL_REQUESTS_MAX: limit(
+    limits.SENT_PULL_REQUESTS_MAX,
+    'pull requests that an import sends at a time',
+    422,
+    () => `lists more than ${limits.SENT_PULL_REQUESTS_MAX} pull requests: send them in several requests`,
+  ),
   CHECKED_NAMES_MAX: limit(
     limits.CHECKED_NAMES_MAX,
     'names in a check of quarantines or in a split',

@@ -153,6 +153,8 @@ export const CHANGED_PATH_LENGTH_MAX = 1_000;
 export const CHANGED_FILES_BYTES_MAX = 256 * 1024;
 /** Size as JSON, in which some characters take six bytes. */
 export const CHANGED_FILES_BODY_BYTES_MAX = 2 * MEBIBYTE;
+/** Pull requests of one request of an import. */
+export const SENT_PULL_REQUESTS_MAX = 100;
 /** JSON values of a body: those of a check, and room. */
 export const JSON_BODY_VALUES_MAX = 20_000;
 /**

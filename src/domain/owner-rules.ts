@@ -50,18 +50,19 @@ export const ownerRulesSchema = z
     error: `is longer than ${OWNER_RULES_BYTES_MAX} bytes`,
   });
 
-/** @returns the owners by the last rule that matches; undefined if none does */
-export function ownersByRules(
-  rules: readonly OwnerRule[],
-): (testName: string, file: PathText | undefined) => readonly string[] | undefined {
-  const compiled = rules.map(({ test_name, file, owners }) => ({
-    isNamed: test_name === undefined ? undefined : globMatcher(test_name),
-    pattern: file === undefined ? undefined : pathPattern(file, 'github'),
-    owners,
-  }));
-  return (testName, file) =>
-    compiled.findLast(
-      ({ isNamed, pattern }) =>
-        (isNamed?.(testName) ?? true) && (pattern === undefined || (file !== undefined && pattern.matches(file))),
-    )?.owners;
+export interface CompiledOwnerRule {
+  owners: readonly string[];
+  matches(testName: string, file: PathText | undefined): boolean;
 }
+
+/** Rules that are ready to be asked about many tests. Of those that match a test, the last one counts. */
+export const compileOwnerRules = (rules: readonly OwnerRule[]): readonly CompiledOwnerRule[] =>
+  rules.map(({ test_name, file, owners }) => {
+    const isNamed = test_name === undefined ? undefined : globMatcher(test_name);
+    const pattern = file === undefined ? undefined : pathPattern(file, 'github');
+    return {
+      owners,
+      matches: (testName, path) =>
+        (isNamed?.(testName) ?? true) && (pattern === undefined || (path !== undefined && pattern.matches(path))),
+    };
+  });

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { shortBranch } from './default-branch.ts';
-import { hostPageSchema } from './hosts/hosts.ts';
+import { hostPageSchema } from './host-page.ts';
 import { NAME_LENGTH_MAX } from './limits.ts';
 import { ownerRulesSchema } from './owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_LIMIT_MAX, QUARANTINE_WARNING_DAYS_MAX } from './quarantine-rules.ts';

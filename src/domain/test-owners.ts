@@ -9,7 +9,7 @@
  */
 import type { Codeowners } from './codeowners.ts';
 import { PathText } from './codeowners-pattern.ts';
-import { OWNERS_MAX, type OwnerRule, ownersByRules } from './owner-rules.ts';
+import { type CompiledOwnerRule, compileOwnerRules, OWNERS_MAX, type OwnerRule } from './owner-rules.ts';
 import { RepositoryFiles, reportedPath, tailsOf } from './test-file.ts';
 
 export interface OwnedTest {
@@ -38,21 +38,27 @@ type FileOf = (test: OwnedTest) => PathText | undefined;
 /** Finds the owners of many tests of a repository. What is found of a file is kept for its other tests. */
 export class Ownership {
   readonly #codeowners: Codeowners | null;
-  readonly #byRules: ReturnType<typeof ownersByRules>;
+  readonly #rules: readonly CompiledOwnerRule[];
   readonly #fileOf: FileOf;
   readonly #known = new Map<string, TestOwners>();
 
   constructor({ rules, codeowners, files }: OwnershipRules) {
     this.#codeowners = codeowners;
-    this.#byRules = ownersByRules(rules);
+    this.#rules = compileOwnerRules(rules);
     this.#fileOf = fileFinder(files, codeowners);
   }
 
   ownersOf(test: OwnedTest): TestOwners {
     const file = this.#fileOf(test);
     const ofFile = file === undefined ? NO_OWNERS : this.#ofFile(file);
-    const owners = this.#byRules(test.name, file) ?? ofFile.owners;
+    const owners = this.#rules.findLast((rule) => rule.matches(test.name, file))?.owners ?? ofFile.owners;
     return { owners: owners.slice(0, OWNERS_MAX), lines: ofFile.lines };
+  }
+
+  /** The rules that match a test, by their places from 0. The last one says who owns it. */
+  rulesOf(test: OwnedTest): number[] {
+    const file = this.#fileOf(test);
+    return this.#rules.flatMap((rule, i) => (rule.matches(test.name, file) ? [i] : []));
   }
 
   #ofFile(file: PathText): TestOwners {

@@ -8,8 +8,10 @@ import type { Turn } from '../fair-queue.ts';
 
 const executionsOfLegs = defineQuery(
   'evaluation/legs_of_test',
-  { repository_id: 'UUID', test_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', executions: 'UInt32' },
+  { repository_id: 'UUID', test_ids: 'Array(UUID)', start_ms: 'Int64', end_ms: 'Int64', executions: 'UInt32' },
   z.object({
+    /** Of the test in the parameters, from 1. */
+    place: z.int(),
     pipeline: z.string(),
     job: z.string(),
     leg: z.string(),
@@ -25,7 +27,7 @@ export interface TestInWindow {
   window: Window;
 }
 
-interface LegsRead extends WhereItFails {
+export interface LegsRead extends WhereItFails {
   /** Whether all executions of the window were considered. */
   isComplete: boolean;
 }
@@ -36,15 +38,37 @@ export async function readLegs(
   { repositoryId, testId, window }: TestInWindow,
   turn?: Turn,
 ): Promise<LegsRead> {
+  const found = await readLegsOfTests(clickhouse, { repositoryId, testIds: [testId], window }, turn);
+  return found.get(testId) ?? legsOf([]);
+}
+
+/** The same of several tests, by test id. Tests that did not run in the window are missing. */
+export async function readLegsOfTests(
+  clickhouse: Pick<ClickHouse, 'select'>,
+  { repositoryId, testIds, window }: Omit<TestInWindow, 'testId'> & { testIds: readonly string[] },
+  turn?: Turn,
+): Promise<Map<string, LegsRead>> {
+  if (testIds.length === 0) return new Map();
   const asked = {
     repository_id: repositoryId,
-    test_id: testId,
+    test_ids: [...testIds],
     start_ms: window.start,
     end_ms: window.end,
     executions: LEG_EXECUTIONS_MAX + 1,
   };
-  const rows = await clickhouse.select(executionsOfLegs, asked, turn);
-  const found = whereItFails(
+  const rows = Map.groupBy(await clickhouse.select(executionsOfLegs, asked, turn), ({ place }) => place);
+  return new Map(
+    [...rows].flatMap(([place, ofTest]) => {
+      const testId = testIds[place - 1];
+      return testId === undefined ? [] : [[testId, legsOf(ofTest)]];
+    }),
+  );
+}
+
+/** @param rows of one test, the newest first */
+const legsOf = (rows: readonly z.infer<(typeof executionsOfLegs)['row']>[]): LegsRead => ({
+  isComplete: rows.length <= LEG_EXECUTIONS_MAX,
+  ...whereItFails(
     rows
       .slice(0, LEG_EXECUTIONS_MAX)
       .reverse()
@@ -56,6 +80,5 @@ export async function readLegs(
         day: row.day,
         isFailed: row.is_failed,
       })),
-  );
-  return { isComplete: rows.length <= LEG_EXECUTIONS_MAX, ...found };
-}
+  ),
+});

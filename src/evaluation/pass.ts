@@ -28,6 +28,7 @@ import {
   postpone,
   readWaitingParts,
   resume,
+  type Turn,
   takePartition,
 } from '../postgres/partitions.ts';
 import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
@@ -46,6 +47,8 @@ import { type Written, writeJudgements } from './write-judgements.ts';
  * execution that passed takes about 200 bytes, a failure up to 320 KiB.
  */
 const PASS_LIMITS: PartLimits = { executionsMax: 200_000, bytesMax: 16 * 1024 * 1024 };
+/** Live results of the partition wait for no longer than they would for each other. */
+const IMPORT_LIMITS: PartLimits = { executionsMax: 20_000, bytesMax: 4 * 1024 * 1024 };
 
 export interface PassDeps {
   db: Database;
@@ -56,25 +59,24 @@ export interface PassDeps {
 /** The waiting parts of a repository. */
 interface Waiting {
   repositoryId: string;
+  /** Imported results quarantine nothing. */
+  isImported: boolean;
   contents: Contents;
   /** The first of its blocks. */
   blockId: number;
 }
 
 /** @returns how many executions were evaluated; undefined if nothing waits that no one else is evaluating */
-export async function evaluatePartition(
-  { db, log, limits = PASS_LIMITS }: PassDeps,
-  paceMs: number,
-): Promise<number | undefined> {
+export async function evaluatePartition({ db, log, limits }: PassDeps, paceMs: number): Promise<number | undefined> {
   let taken: readonly Part[] | undefined;
   try {
     return await onPostgres(() =>
       db.transaction(async (tx) => {
-        const partition = await takePartition(tx, paceMs);
-        if (partition === undefined) return undefined;
-        const parts = await readWaitingParts(tx, partition, limits);
+        const turn = await takePartition(tx, paceMs);
+        if (turn === undefined) return undefined;
+        const parts = await readWaitingParts(tx, turn, limits ?? (turn.isImported ? IMPORT_LIMITS : PASS_LIMITS));
         taken = parts;
-        await evaluateParts(tx, partition, parts);
+        await evaluateParts(tx, turn, parts);
         return executionsOf(parts);
       }),
     );
@@ -90,9 +92,14 @@ export async function evaluateRepository(db: Database, repositoryId: string): Pr
   return onPostgres(() =>
     db.transaction(async (tx) => {
       await lockPartitionsOf(tx, repositoryId);
-      const parts = await readWaitingParts(tx, partition, PASS_LIMITS, repositoryId);
-      if (parts.length > 0) await evaluateParts(tx, partition, parts);
-      return executionsOf(parts);
+      let executions = 0;
+      for (const isImported of [false, true]) {
+        const turn = { partition, isImported };
+        const parts = await readWaitingParts(tx, turn, PASS_LIMITS, repositoryId);
+        if (parts.length > 0) await evaluateParts(tx, turn, parts);
+        executions += executionsOf(parts);
+      }
+      return executions;
     }),
   );
 }
@@ -113,24 +120,24 @@ async function evaluateApart({ db, log }: PassDeps, repositoryIds: ReadonlySet<s
 
 const executionsOf = (parts: readonly Part[]): number => parts.reduce((sum, { executions }) => sum + executions, 0);
 
-async function evaluateParts(tx: Executor, partition: number, parts: readonly Part[]): Promise<void> {
+async function evaluateParts(tx: Executor, turn: Turn, parts: readonly Part[]): Promise<void> {
   const waiting = readContents(parts);
   const known = await countAll(tx, waiting);
   for (const one of waiting) await judge(tx, one, known);
   for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
   await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
-  await deleteParts(tx, partition, parts);
+  await deleteParts(tx, turn.partition, parts);
   await resume(
     tx,
     waiting.map(({ repositoryId }) => repositoryId),
   );
-  await notePass(tx, partition);
+  await notePass(tx, turn);
 }
 
 function readContents(parts: readonly Part[]): Waiting[] {
   const waiting = new Map<string, Waiting>();
-  for (const { repositoryId, blockId, body } of parts) {
-    const one = waiting.get(repositoryId) ?? { repositoryId, contents: new Contents(), blockId };
+  for (const { repositoryId, blockId, isImported, body } of parts) {
+    const one = waiting.get(repositoryId) ?? { repositoryId, isImported, contents: new Contents(), blockId };
     waiting.set(repositoryId, one);
     one.contents.add(zstdDecompressSync(body).toString('utf8'));
   }
@@ -198,10 +205,11 @@ async function passesOf(
   );
 }
 
-async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting, known: Known): Promise<void> {
+async function judge(tx: Executor, waiting: Waiting, known: Known): Promise<void> {
+  const { repositoryId, isImported, contents, blockId } = waiting;
   const notes: StaleNote[] = [];
   const note = (kind: StaleNote['kind'], more: Partial<StaleNote> = {}): void => {
-    notes.push({ repositoryId, kind, blockId, ...more });
+    notes.push({ repositoryId, kind, blockId, isImported, ...more });
   };
   const judged = await judgeContents(tx, repositoryId, contents, {
     suspects: known.suspects.get(repositoryId) ?? new Map(),
@@ -218,8 +226,10 @@ async function judge(tx: Executor, { repositoryId, contents, blockId }: Waiting,
   if (commits.hasEvidence) note('evidence');
   if (commits.hasRecords) note('records');
   if (written.begun.size > 0) note('beginnings', { testIds: written.begun });
-  const unhealthy = await mayBeQuarantined(tx, repositoryId, contents, known, written);
-  if (unhealthy.size > 0 || known.quarantined.has(repositoryId)) note('quarantines', { testIds: unhealthy });
+  if (!isImported) {
+    const unhealthy = await mayBeQuarantined(tx, repositoryId, contents, known, written);
+    if (unhealthy.size > 0 || known.quarantined.has(repositoryId)) note('quarantines', { testIds: unhealthy });
+  }
   if (known.owned.has(repositoryId)) {
     const testIds = await testsInOtherFiles(tx, repositoryId, contents.files());
     if (testIds.length > 0) note('owners', { testIds });

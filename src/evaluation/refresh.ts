@@ -33,6 +33,7 @@ import {
   noteStale,
   readStale,
   readStaleCommits,
+  type StaleNote,
   settleEvidence,
   settleRecords,
   settleStale,
@@ -182,11 +183,16 @@ export class Refresh {
             evidence?.firstBlock ?? Number.MAX_SAFE_INTEGER,
             judgements?.firstBlock ?? Number.MAX_SAFE_INTEGER,
           );
-          await noteStale(tx, [
+          const isImported = [evidence, judgements].every((noted) => noted?.isImported ?? true);
+          const notes: StaleNote[] = [
             { repositoryId, kind: 'beginnings', testIds: begun, blockId },
             { repositoryId, kind: 'quarantines', testIds: unhealthy, blockId },
             { repositoryId, kind: 'totals', blockId },
-          ]);
+          ];
+          await noteStale(
+            tx,
+            notes.filter(({ kind }) => kind !== 'quarantines' || !isImported),
+          );
         }
         for (const [kind, noted] of [
           ['evidence', evidence],
@@ -289,7 +295,7 @@ export class Refresh {
   async #causes(repositoryId: string): Promise<void> {
     const { db, clickhouse, quarantines } = this.deps;
     const startedAt = performance.now();
-    const revision = await onPostgres(() =>
+    const derived = await onPostgres(() =>
       db.transaction(async (tx) => {
         const noted = (await this.#due(tx, repositoryId)).get('causes');
         if (!noted || !(await lockCauses(tx, repositoryId))) return undefined;
@@ -299,12 +305,13 @@ export class Refresh {
           tables: [causeNodes, causeGroups, causeDays],
           rows: causes.nodes.length + causes.days.length,
         });
-        return noted.revision;
+        return noted;
       }),
     );
-    if (revision === undefined) return;
+    if (derived === undefined) return;
+    const { revision, isImported } = derived;
     // Before it is settled: a process that is cut off here derives again.
-    await followCauses(quarantines, repositoryId);
+    if (!isImported) await followCauses(quarantines, repositoryId);
     await onPostgres(() =>
       settleStale(db, repositoryId, 'causes', { restMs: this.#restOf('causes', startedAt), revision }),
     );

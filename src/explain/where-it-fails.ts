@@ -5,7 +5,7 @@ import { orderedAxisScope } from '../domain/axis-scope.ts';
 import { axisSentence } from '../domain/axis-words.ts';
 import type { ProposedScope } from '../domain/proposed-scope.ts';
 import type { LegCounts } from '../domain/where-it-fails.ts';
-import { readLegs, type TestInWindow } from '../evaluation/legs-of-test.ts';
+import { type LegsRead, readLegs, readLegsOfTests, type TestInWindow } from '../evaluation/legs-of-test.ts';
 import type { Turn } from '../fair-queue.ts';
 import { type FailsWith, TERMS_MAX } from './fails-with-schema.ts';
 
@@ -23,9 +23,21 @@ export async function legsOfTest(
   asked: TestInWindow,
   turn?: Turn,
 ): Promise<LegsOfTest> {
-  const { isComplete, legs, explanation, scope } = await readLegs(clickhouse, asked, turn);
-  return { isComplete, legs, failsWith: documentOf(explanation, legs.length, scope) };
+  const read = await readLegs(clickhouse, asked, turn);
+  return { isComplete: read.isComplete, legs: read.legs, failsWith: failsWithOf(read) };
 }
+
+/** The same of several tests in one statement, by test id; without those that did not run. */
+export async function whereTestsFail(
+  clickhouse: Pick<ClickHouse, 'select'>,
+  asked: Omit<TestInWindow, 'testId'> & { testIds: readonly string[] },
+  turn?: Turn,
+): Promise<Map<string, FailsWith>> {
+  const read = await readLegsOfTests(clickhouse, asked, turn);
+  return new Map([...read].map(([testId, legs]) => [testId, failsWithOf(legs)]));
+}
+
+const failsWithOf = ({ explanation, legs, scope }: LegsRead): FailsWith => documentOf(explanation, legs.length, scope);
 
 function documentOf(explanation: AxisExplanation, legs: number, scope: ProposedScope | null): FailsWith {
   const said = { kind: explanation.kind, sentence: axisSentence(explanation, legs), scope: scopeDocument(scope) };

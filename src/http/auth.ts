@@ -111,13 +111,13 @@ interface Application extends Grant {
 /** Finds the credential of a token. */
 export interface CredentialSource {
   /** Undefined if this source does not accept the token. Throws if it cannot tell now. */
-  find(token: string): Promise<Credential | undefined>;
+  find(token: string, request?: Request): Promise<Credential | undefined>;
   /** The credential if it is in memory; undefined leaves the token to `find`. */
   recall?(token: string): DecidingCredential | undefined;
 }
 
 const BEARER = /^bearer +([^\s]+) *$/i;
-const HOST_TOKEN = /^(?:gh[opsu]_|github_pat_)/;
+const HOST_TOKEN = /^(?:gh[opsu]_|github_pat_|glpat-|glcbt-|ATCTT|BBDC-)/;
 const HOW = 'Send the header "Authorization: Bearer <application key>"';
 
 /** Where the credentials of requests are looked up. */
@@ -142,11 +142,13 @@ export async function authenticate(
   const token = tokenOf(request);
   if (token === undefined) throw new NoCredential(`The Authorization header is malformed. ${HOW}.`);
   for (const source of credentials) {
-    const credential = await source.find(token);
+    const credential = await source.find(token, request);
     if (credential) return credential;
   }
   if (HOST_TOKEN.test(token))
-    throw new NoCredential(`This service does not accept tokens of the repository host (GITHUB_AUTH is off). ${HOW}.`);
+    throw new NoCredential(
+      `This service does not accept tokens of this repository host (GITHUB_AUTH is off, or HOST_TOKENS lacks it). ${HOW}.`,
+    );
   throw new NoCredential(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }
 

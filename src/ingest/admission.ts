@@ -35,6 +35,10 @@ const SATURATED_COUNT = 4;
 /** A measurement that is so old counts half. */
 const RATE_HALF_LIFE_MS = 10_000;
 
+/** Imports are admitted so many at a time, and only while uploads wait for no longer than this: they can wait. */
+const IMPORTS_MAX = 2;
+const IMPORT_WAIT_SECONDS_MAX = 1;
+
 export interface AdmissionLimits {
   waitSecondsMax?: number;
   bytesMax?: number;
@@ -54,6 +58,8 @@ export interface Arriving {
   /** The stated length; null if none is stated. */
   sentBytes: number | null;
   isGzip: boolean;
+  /** Whether it is imported, and can wait. */
+  isImported?: boolean;
 }
 
 /** An admitted upload. */
@@ -74,6 +80,7 @@ export class Admission {
   readonly #weights = new Map<string, number>();
   #bytes = 0;
   #count = 0;
+  #importCount = 0;
   /** Uploads whose bodies arrive too slowly to keep a place in the line. */
   #slowCount = 0;
   /** Uploads whose bodies have arrived. */
@@ -100,7 +107,7 @@ export class Admission {
   }
 
   /** Throws {@link NoRoom}. What is admitted must leave. */
-  admit({ owner, sentBytes, isGzip }: Arriving): Admitted {
+  admit({ owner, sentBytes, isGzip, isImported = false }: Arriving): Admitted {
     const bytes = sentBytes ?? UNSTATED_BYTES;
     const weight = BASE_WEIGHT + bytes * (isGzip ? GZIP_FACTOR : 1);
     const wait = this.waitSeconds;
@@ -110,11 +117,12 @@ export class Admission {
       wait + own > this.#waitSecondsMax ||
       ownersWait + own > (this.#waitSecondsMax * OWNER_WAIT_SECONDS_MAX) / WAIT_SECONDS_MAX;
     const isCrowded = this.#count - this.#slowCount >= SATURATED_COUNT;
+    if (isImported && (this.#importCount >= IMPORTS_MAX || wait > IMPORT_WAIT_SECONDS_MAX)) throw this.#noRoom(wait);
     if ((isCrowded && isLate) || (this.#count > 0 && this.#bytes + bytes > this.#bytesMax)) throw this.#noRoom(wait);
-    return this.#admitted(owner, weight);
+    return this.#admitted(owner, weight, isImported);
   }
 
-  #admitted(owner: string, weight: number): Admitted {
+  #admitted(owner: string, weight: number, isImported: boolean): Admitted {
     let bytes = 0;
     let counted = weight;
     let isHere = true;
@@ -122,6 +130,7 @@ export class Admission {
     let isWorking = false;
     this.#add(owner, counted);
     this.#count++;
+    if (isImported) this.#importCount++;
     const slow = setTimeout(() => {
       this.#add(owner, -counted);
       counted = 0;
@@ -151,6 +160,7 @@ export class Admission {
         this.#add(owner, -counted);
         this.#bytes -= bytes;
         this.#count--;
+        if (isImported) this.#importCount--;
         if (isSlow) this.#slowCount--;
         if (isWorking) this.#workingCount--;
       },

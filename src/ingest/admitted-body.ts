@@ -7,6 +7,7 @@ interface Asked {
   /** Whose share of the room it takes. */
   owner: string;
   isGzip: boolean;
+  isImported?: boolean;
   limits: BodyLimits;
 }
 
@@ -17,13 +18,13 @@ interface Asked {
 export async function withAdmittedBody<T>(
   admission: Admission,
   request: Request,
-  { owner, isGzip, limits }: Asked,
+  { limits, ...asked }: Asked,
   use: (body: Uint8Array) => Promise<T>,
 ): Promise<T> {
   refuseStatedSize(request, limits);
   let admitted: ReturnType<Admission['admit']> | undefined;
   try {
-    admitted = admission.admit({ owner, sentBytes: statedBytes(request), isGzip });
+    admitted = admission.admit({ ...asked, sentBytes: statedBytes(request) });
     const body = await readSentBody(request, limits, admitted.arrived);
     admitted.complete();
     return await use(body);

@@ -14,6 +14,8 @@ export interface UploadHead {
   uploadId: string;
   repository: TestRunsJob['repository'];
   receivedAt: Date;
+  /** When imported results would have arrived; null for what is live. */
+  arrivedAt?: Date | null;
   /** For the receipt; null if they are not known. */
   format?: string | null;
   sender?: string | null;
@@ -39,6 +41,7 @@ export function chunksOf(upload: ParsedUpload, head: UploadHead, limits: ChunkLi
     upload_id: head.uploadId,
     chunk: { index, count: parts.length },
     received_at: head.receivedAt.toISOString(),
+    arrived_at: head.arrivedAt?.toISOString() ?? null,
     format: head.format ?? null,
     sender: head.sender ?? null,
     repository: head.repository,

@@ -16,7 +16,7 @@ import { type Admission, NoRoom } from './admission.ts';
 import { noRoomProblem, withAdmittedBody } from './admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits, isGzipRequest } from './body.ts';
 import type { Place, UploadBundles } from './bundles.ts';
-import { parseUpload } from './parsing/parse.ts';
+import { arrivedAtOf, parseUpload } from './parsing/parse.ts';
 import type { Parse, ParseResult, ParseTask } from './parsing/task.ts';
 import type { IngestPort } from './ports.ts';
 import { type RefusalNotes, type RefusedRequest, refusalFor, refusalOf, senderOf } from './refusals.ts';
@@ -71,14 +71,18 @@ export async function takeUpload(
     const sender = senderOf(credential);
     const isGzip = isGzipRequest(request);
     const limits = deps.limits ?? BODY_LIMITS;
-    return await withAdmittedBody(deps.admission, request, { owner: repository.owner, isGzip, limits }, (body) =>
+    const isImported = arrivedAtOf(input) !== undefined;
+    if (isImported && (await deps.isImportFull?.())) throw new NoRoom(IMPORT_FULL_SECONDS);
+    const asked = { owner: repository.owner, isGzip, isImported, limits };
+    return await withAdmittedBody(deps.admission, request, asked, (body) =>
       queued(deps, repository, { input, isGzip, limits, sender, ...(bounds && { bounds }) }, body),
     );
   } catch (error) {
     if (error instanceof UploadTooLarge) throw problemOfUpload('too large', error.message);
     if (error instanceof InvalidUpload) throw problemOfUpload('invalid', error.message);
     if (error instanceof NoRoom) {
-      possiblyLost(deps, repository, error, {});
+      // An import waits and sends it again.
+      if (arrivedAtOf(input) === undefined) possiblyLost(deps, repository, error, {});
       throw noRoomProblem(error, 'uploads');
     }
     throw error;
@@ -99,6 +103,9 @@ export async function noteEmpty(deps: Gateway, request: RefusedRequest, { jobs, 
   await deps.refusals?.note(refusalFor(request, reason));
 }
 
+/** When an import may try again: by then, some of what waits is stored. */
+const IMPORT_FULL_SECONDS = 1;
+
 /** A larger body, as sent, is not likely to become a small job. */
 const SMALL_BYTES_MAX = 32 * 1024;
 
@@ -108,7 +115,8 @@ async function queued(
   asked: Pick<ParseTask, 'input' | 'isGzip' | 'limits' | 'sender' | 'bounds'>,
   body: Uint8Array,
 ): Promise<Taken> {
-  const place = body.length <= SMALL_BYTES_MAX ? deps.joining?.enter() : undefined;
+  const isImported = arrivedAtOf(asked.input) !== undefined;
+  const place = body.length <= SMALL_BYTES_MAX && !isImported ? deps.joining?.enter() : undefined;
   const uploadId = place?.uploadId ?? uuid7();
   try {
     const { parse = parseUpload, executionsMax } = deps;
@@ -120,7 +128,7 @@ async function queued(
       throw uploadInterrupted();
     }
     const { executions, rejections, warnings, isCutShort } = result;
-    const jobs = await enqueued(deps, place, result).catch((error: unknown) => {
+    const jobs = await enqueued(deps, { place, isImported }, result).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) possiblyLost(deps, repository, error, { executions });
       throw error;
     });
@@ -133,15 +141,15 @@ async function queued(
 /** Returns how many jobs there are, once the queue holds them. */
 async function enqueued(
   deps: Gateway,
-  place: Place | undefined,
+  { place, isImported }: { place: Place | undefined; isImported: boolean },
   { jobs, isLarge, small }: Extract<ParseResult, { outcome: 'parsed' }>,
 ): Promise<number> {
   if (small) {
-    if (!(await place?.put(small))) await deps.enqueue([packPlain(small)], 'small');
+    if (!(await place?.put(small))) await deps.enqueue([packPlain(small)], isImported ? 'imported' : 'small');
     return 1;
   }
   place?.leave();
-  if (jobs.length > 0) await deps.enqueue(jobs, isLarge ? 'large' : 'small');
+  if (jobs.length > 0) await deps.enqueue(jobs, isImported ? 'imported' : isLarge ? 'large' : 'small');
   return jobs.length;
 }
 

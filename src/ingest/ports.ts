@@ -5,12 +5,14 @@ import type { PackedJob } from '../queue/packed-job.ts';
 import type { PrEventsJob } from '../queue/pr-events.ts';
 import type { WriteRefusals } from './refusals.ts';
 
-/** Large uploads have a separate queue, so that small ones never wait for them. */
-type Track = 'small' | 'large';
+/** Large uploads, and what is imported, have separate queues, so that small ones never wait for them. */
+type Track = 'small' | 'large' | 'imported';
 
 export interface IngestPort {
   /** Returns once the queue holds every job; throws StoreUnavailable when it cannot. */
   enqueue(jobs: readonly PackedJob[], track: Track): Promise<void>;
+  /** Whether so much that was imported waits that more would be too much. Without it, it never does. */
+  isImportFull?(): Promise<boolean>;
   /** Queues the chunks of several uploads as one job. Without it, every upload is a separate job. */
   enqueueBundle?(bundle: PackedJob): Promise<void>;
   /** Notes uploads that were refused as a whole. Without it, only their senders learn of it. */

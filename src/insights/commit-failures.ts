@@ -34,7 +34,7 @@ import { summaryOf, verdictCounts } from './failure-summary.ts';
 import { type CommitFailure, NO_FAILURES, readCommitFailures } from './failures-of-commit.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
 import { fewerTestsJson, fewerTestsSchema, type UsualTestsOfJobs } from './usual-tests.ts';
-import { EXPLAINED_MAX, whereTheyFail } from './where-they-fail.ts';
+import { EXPLAINED_MAX, type WhereTheyFail } from './where-they-fail.ts';
 
 const pagedFailures: PagedList<CommitFailure, [rank: number, ...names: string[]]> = {
   name: 'commit-failures',
@@ -177,7 +177,12 @@ const address = '/v1/ci/:owner/repositories/:repository/commits/:commit_sha/fail
 export function mountCommitFailures(
   app: AnyElysia,
   http: Http,
-  deps: common.InsightsDeps & { commits: Commits; evidence: FailureEvidence; usualTests: UsualTestsOfJobs },
+  deps: common.InsightsDeps & {
+    commits: Commits;
+    evidence: FailureEvidence;
+    usualTests: UsualTestsOfJobs;
+    whereTheyFail: WhereTheyFail;
+  },
 ): void {
   mount(app, http, 'GET', address, {
     operationId: 'listCommitFailures',
@@ -234,7 +239,7 @@ export function mountCommitFailures(
       const fewer = repository ? await deps.usualTests.fewer(repository, found.runs) : [];
       const ids = page.items.map(({ testId }) => testId);
       const owners = await ownersOf(deps, repository, ids);
-      const where = repository ? await whereTheyFail(deps, repository, ids, signal) : undefined;
+      const where = repository ? await deps.whereTheyFail.of(repository, ids) : undefined;
       const causes = repository ? await causesOfFailures(deps, repository, page.items) : undefined;
       const reply = pageReply(page, 'failures', (failure) =>
         toJson(failure, {

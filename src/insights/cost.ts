@@ -3,7 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { type CostedRun, costAmong, costByTest, type PartCost, totalCost } from '../domain/cost.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { RED_REASONS, type RedReason } from '../domain/red-run-reason.ts';
+import { RED_REASONS } from '../domain/red-run-reason.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import {
@@ -26,6 +26,7 @@ import { costFigures, costJson, partFigures, partJson, ratesOf } from './cost-fi
 import { mostFirst, rowsBeyond } from './pages-in-memory.ts';
 import type { LedgerWindow, RedRunLedgers } from './red-run-ledger.ts';
 import { EMPTY_LEDGER, ledgerWindow } from './red-runs-by-day.ts';
+import { REASONS_OF_TESTS } from './test-costs.ts';
 import { LONG_WINDOW_DAYS, longWindowParameters } from './window.ts';
 
 /** What costs are shared out among. */
@@ -33,8 +34,6 @@ const SHARED_AMONG = ['test', 'owner', 'cause'] as const;
 type SharedAmong = (typeof SHARED_AMONG)[number];
 /** Stands for the owner of what has none. */
 const NO_OWNER = '';
-/** What tests are to blame for. */
-const REASONS_OF_TESTS: readonly RedReason[] = ['broken', 'flaky'];
 
 const SORTS = {
   red_runs: ({ redRuns }) => redRuns,

@@ -19,18 +19,28 @@ const DAYS_BEFORE = 2;
 const DAYS_AFTER = 8;
 /** Days that are nearer to each other are read at once, with those between them. */
 const APART_DAYS = DAYS_BEFORE + DAYS_AFTER;
-/** A statement that reads so many at most is not stopped on a busy machine, and what it has read stays if another one is. */
-const AT_ONCE_MS = 30 * DAY_MS;
+/**
+ * A statement that reads so many runs is not stopped on a busy machine, and what it has read stays if another one is. Smaller
+ * ones take longer together, because each reads the days around its own: 60,000 runs of 87 days take 0.35 s of processor time
+ * at once, and 0.6 s in three parts.
+ */
+const RUNS_AT_ONCE = 100_000;
 /** The last that a date in ClickHouse has. */
 const DAY_MAX = 65_535;
-/** Revisions are read before values. From a replica that lags, a value may be older than its revision: but not for longer. */
+/**
+ * Revisions are read before values. From a replica that lags, a value may be older than its revision: but not for longer. Of a
+ * settled day, that hardly happens, so its value is kept until people come back on the next day.
+ */
 const KEPT_MS = HOUR_MS;
+const SETTLED_KEPT_MS = 30 * HOUR_MS;
 
 const dayRevisions = defineQuery(
   'insights/day_revisions',
   { repository_id: 'UUID', first_day: 'UInt16', last_day: 'UInt16' },
-  z.object({ day_number: z.int(), revision: z.string() }),
+  z.object({ day_number: z.int(), revision: z.string(), runs: z.int() }),
 );
+
+type Revisions = ReadonlyMap<number, z.output<(typeof dayRevisions)['row']>>;
 
 /** Whole UTC days, in milliseconds since the epoch; the end is exclusive. */
 export interface Days {
@@ -58,7 +68,7 @@ export class DayValues<V extends object> {
     private readonly clickhouse: ClickHouse,
     private readonly options: { bytesMax: number; bytesOf: (value: V) => number },
   ) {
-    this.#kept = new LRUCache({ maxSize: options.bytesMax, ttl: KEPT_MS });
+    this.#kept = new LRUCache({ maxSize: options.bytesMax });
   }
 
   /**
@@ -80,14 +90,15 @@ export class DayValues<V extends object> {
       else if (revisions.has(day)) changed.push(day);
     }
     await Promise.all(
-      spansOf(changed).map(async (days) => {
+      spansOf(changed, revisions).map(async (days) => {
         const values = await read(days);
         for (let day = dayOf(days.start); day < dayOf(days.end); day++) {
           const value = values.get(day);
           found.set(day, value);
           const size = 100 + (value ? this.options.bytesOf(value) : 0);
           const revision = revisionOf(revisions, day);
-          this.#kept.set(keyOf(repository, filters, day), { revision, value }, { size });
+          const ttl = isSettled(revisions, day) ? SETTLED_KEPT_MS : KEPT_MS;
+          this.#kept.set(keyOf(repository, filters, day), { revision, value }, { size, ttl });
         }
       }),
     );
@@ -98,14 +109,14 @@ export class DayValues<V extends object> {
     { id }: Repository,
     { first, last }: { first: number; last: number },
     turn: Turn,
-  ): Promise<Map<number, string>> {
+  ): Promise<Revisions> {
     const values = {
       repository_id: id,
       first_day: storedDay(first - DAYS_BEFORE),
       last_day: storedDay(last + DAYS_AFTER),
     };
     const rows = await this.clickhouse.select(dayRevisions, values, turn);
-    return new Map(rows.map(({ day_number: day, revision }) => [day, revision]));
+    return new Map(rows.map((row) => [row.day_number, row]));
   }
 }
 
@@ -116,17 +127,27 @@ const keyOf = ({ id }: Repository, filters: readonly unknown[], day: number): st
   JSON.stringify([id, day, ...filters]);
 
 /** The revisions of all days that a value follows from. */
-const revisionOf = (revisions: ReadonlyMap<number, string>, day: number): string =>
-  Array.from({ length: DAYS_BEFORE + 1 + DAYS_AFTER }, (_, i) => revisions.get(day - DAYS_BEFORE + i) ?? '').join();
+const revisionOf = (revisions: Revisions, day: number): string =>
+  Array.from({ length: DAYS_BEFORE + 1 + DAYS_AFTER }, (_, i) => revisions.get(day - DAYS_BEFORE + i)?.revision).join();
+
+/** Whether something ran after all days that its value follows from: then only late results change it. */
+const isSettled = (revisions: Revisions, day: number): boolean => Math.max(...revisions.keys()) > day + DAYS_AFTER;
 
 /** Days in order, in as few reads as are worth it. */
-function spansOf(days: readonly number[]): Days[] {
-  const spans: Days[] = [];
+function spansOf(days: readonly number[], revisions: Revisions): Days[] {
+  const spans: (Days & { runs: number })[] = [];
   for (const day of days) {
     const last = spans.at(-1);
+    const isNear = last !== undefined && day - dayOf(last.end - 1) <= APART_DAYS;
+    const runs = runsIn(revisions, isNear ? dayOf(last.end) : day, day);
     const end = (day + 1) * DAY_MS;
-    if (last && day - dayOf(last.end - 1) <= APART_DAYS && end - last.start <= AT_ONCE_MS) last.end = end;
-    else spans.push({ start: day * DAY_MS, end });
+    if (isNear && last.runs + runs <= RUNS_AT_ONCE) {
+      last.end = end;
+      last.runs += runs;
+    } else spans.push({ start: day * DAY_MS, end, runs: runsIn(revisions, day, day) });
   }
   return spans;
 }
+
+const runsIn = (revisions: Revisions, from: number, to: number): number =>
+  [...revisions.values()].reduce((sum, { day_number: day, runs }) => sum + (day >= from && day <= to ? runs : 0), 0);

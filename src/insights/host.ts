@@ -1,7 +1,8 @@
 /** Where a repository is shown on its host, and what links to its commits, files and pull requests look like. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
-import { HOST_KINDS, HOST_SOURCES, linksOf } from '../domain/hosts/hosts.ts';
+import { HOST_KINDS, HOST_SOURCES } from '../domain/host-page.ts';
+import { linksOf } from '../hosts/pages.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { hostPageOf } from '../postgres/repositories.ts';
 import * as common from './common.ts';

@@ -16,14 +16,13 @@ import * as common from './common.ts';
 import type { FailureEvidence } from './failure-evidence.ts';
 import { type CommitFailure, readCommitFailures } from './failures-of-commit.ts';
 import { pullSchema, pullSummary } from './pull-summary.ts';
-import { runIdOf } from './run-id.ts';
-import { ID_EXAMPLE, type RunRow } from './run-json.ts';
-import type { RunLists } from './run-lists.ts';
+import type { RedRun, RunDays } from './run-days.ts';
+import { type RunName, runIdOf } from './run-id.ts';
+import { ID_EXAMPLE } from './run-json.ts';
 
 const HOURS_DEFAULT = 24;
 const HOURS_MAX = 7 * 24;
-/** Runs of the default branch that are looked at, and of these the red ones that are shown: the newest. */
-const RUNS_MAX = 1_000;
+/** Pipelines' runs that are listed: the newest. */
 const SHOWN_MAX = 20;
 const TESTS_SHOWN = 5;
 /** Of all readers of a repository. */
@@ -49,7 +48,9 @@ const redRunSchema = z
     id: z.string().meta({ description: 'Names the run in addresses', example: ID_EXAMPLE }),
     pipeline_name: common.pipelineNameOut,
     commit_sha: z.string().nullable().meta({ example: '1111111111111111111111111111111111111111' }),
-    started_at: common.dateTimeOut.meta({ description: 'When the first of its executions finished' }),
+    started_at: common.dateTimeOut.meta({
+      description: 'When the first execution of the first red run in it finished',
+    }),
     pull_request: pullSchema.nullable().meta({
       description: 'The one that was merged as its commit, with its author; null if the host did not say',
     }),
@@ -60,17 +61,19 @@ const redRunSchema = z
   })
   .meta({ id: 'RedRun' });
 const response = z.object({
-  runs_count: z.int().meta({ description: 'Runs of the default branch in the window', example: 41 }),
-  red_runs_count: z.int().meta({ description: 'Of these, with a failed test', example: 1 }),
-  is_complete: z.boolean().meta({
-    description: `False if there were more than ${RUNS_MAX} runs: then the newest are counted`,
-    example: true,
+  runs_count: z.int().meta({
+    description: 'Runs of the default branch in the window: each attempt of each leg once',
+    example: 41,
   }),
-  red_runs: z.array(redRunSchema).meta({ description: `The newest ${SHOWN_MAX} of the red ones` }),
+  red_runs_count: z.int().meta({ description: 'Of these, with a failed test', example: 1 }),
+  is_complete: z.boolean().meta({ description: `False if more than ${SHOWN_MAX} would be listed`, example: true }),
+  red_runs: z.array(redRunSchema).meta({
+    description: `The newest ${SHOWN_MAX} runs of pipelines with a red run in them: legs and attempts together`,
+  }),
 });
 export type RedRuns = z.output<typeof response>;
 
-type RedRunDeps = common.InsightsDeps & { commits: Commits; evidence: FailureEvidence; runLists: RunLists };
+type RedRunDeps = common.InsightsDeps & { commits: Commits; evidence: FailureEvidence; runDays: RunDays };
 
 export function mountRedRuns(app: AnyElysia, http: Http, deps: RedRunDeps): void {
   const kept = new TtlCache<z.input<typeof response>>(KEPT_MS, KEPT_MAX);
@@ -93,8 +96,7 @@ export function mountRedRuns(app: AnyElysia, http: Http, deps: RedRunDeps): void
     isCoalesced: true,
     handle: async ({ params: { owner, repository: name }, query: { hours = HOURS_DEFAULT } }) => {
       const repository = await deps.repositories.find(owner, name);
-      if (!repository?.defaultBranch)
-        return { body: { runs_count: 0, red_runs_count: 0, is_complete: true, red_runs: [] } };
+      if (!repository) return { body: { runs_count: 0, red_runs_count: 0, is_complete: true, red_runs: [] } };
       const body = await kept.get(`${repository.id} ${hours}`, () => readRedRuns(deps, repository, hours));
       return { body };
     },
@@ -103,15 +105,16 @@ export function mountRedRuns(app: AnyElysia, http: Http, deps: RedRunDeps): void
 
 async function readRedRuns(deps: RedRunDeps, repository: Repository, hours: number) {
   const end = deps.clock.now() + 1;
-  const runs = await deps.runLists.page(repository, {
-    ...{ perPage: RUNS_MAX, direction: 'next' as const, key: null },
-    window: { start: end - hours * HOUR_MS, end },
-    filters: { branches: [repository.defaultBranch ?? ''], commits: [], pipelines: [], axes: [] },
-  });
-  const counted = runs.slice(0, RUNS_MAX).filter(({ is_on_default: isOnDefault }) => isOnDefault);
-  const red = counted.filter(({ run_failed: failed }) => failed > 0);
-  const shown = red.slice(0, SHOWN_MAX);
-  const commits = [...new Set(shown.map(({ commit_sha: commit }) => commit))].filter((commit) => commit !== '');
+  const start = end - hours * HOUR_MS;
+  // Those of all branches: other reads have them in memory.
+  const days = await deps.runDays.of(repository, { start, end, branches: [] }, { owner: repository.owner });
+  const isWithin = (at: number): boolean => at >= start && at < end;
+  const red = days.flatMap((day) =>
+    day.red.filter(({ isOnDefault, costly }) => isOnDefault && isWithin(costly.startedAt)),
+  );
+  const pipelineRuns = pipelineRunsOf(red);
+  const shown = pipelineRuns.slice(0, SHOWN_MAX);
+  const commits = [...new Set(shown.map(({ commit }) => commit))].filter((commit) => commit !== '');
   const [pulls, ...failures] = await Promise.all([
     onPostgres(() => mergedAs(deps.db, repository.id, commits)),
     ...shown.map((run) => failuresOf(deps, repository, run)),
@@ -119,17 +122,17 @@ async function readRedRuns(deps: RedRunDeps, repository: Repository, hours: numb
   const testIds = [...new Set(failures.flatMap((failed) => failed.slice(0, TESTS_SHOWN).map(({ testId }) => testId)))];
   const owners = await onPostgres(() => readOwners(deps.db, repository.id, testIds));
   return {
-    runs_count: counted.length,
+    runs_count: days.flatMap(({ defaultStarts }) => defaultStarts.filter(isWithin)).length,
     red_runs_count: red.length,
-    is_complete: runs.length <= RUNS_MAX,
+    is_complete: pipelineRuns.length <= SHOWN_MAX,
     red_runs: shown.map((run, i): z.input<typeof redRunSchema> => {
-      const pull = pulls.get(run.commit_sha);
+      const pull = pulls.get(run.commit);
       const failed = failures[i] ?? [];
       return {
-        id: runIdOf({ pipelineName: run.pipeline_name, runId: run.run_id, commit: run.commit_sha }),
-        pipeline_name: run.pipeline_name,
-        commit_sha: run.commit_sha || null,
-        started_at: formatMoment(run.started_ms),
+        id: runIdOf(run),
+        pipeline_name: run.pipelineName,
+        commit_sha: run.commit || null,
+        started_at: formatMoment(run.startedAt),
         pull_request: pull ? pullSummary(pull) : null,
         failed_tests: failed.length,
         tests: failed.slice(0, TESTS_SHOWN).map((one) => ({
@@ -145,10 +148,31 @@ async function readRedRuns(deps: RedRunDeps, repository: Repository, hours: numb
   };
 }
 
-async function failuresOf(deps: RedRunDeps, repository: Repository, run: RunRow): Promise<CommitFailure[]> {
-  const { commit_sha: commit, run_id: runId, pipeline_name: pipeline } = run;
+/** What a pipeline ran for a commit, with a red run in it. */
+interface PipelineRun extends RunName {
+  /** When its first red run began; milliseconds since the epoch. */
+  startedAt: number;
+}
+
+/** The newest first. */
+function pipelineRunsOf(red: readonly RedRun[]): PipelineRun[] {
+  const found = new Map<string, PipelineRun>();
+  for (const { pipelineName, runId, costly } of red) {
+    const run = { pipelineName, runId, commit: costly.commit, startedAt: costly.startedAt };
+    const id = runIdOf(run);
+    const known = found.get(id);
+    if (!known || run.startedAt < known.startedAt) found.set(id, run);
+  }
+  return [...found.values()].sort((one, other) => other.startedAt - one.startedAt);
+}
+
+async function failuresOf(
+  deps: RedRunDeps,
+  repository: Repository,
+  { commit, runId, pipelineName }: PipelineRun,
+): Promise<CommitFailure[]> {
   const all = { jobs: [], branches: [], runAttempt: undefined, axes: {} };
-  const only = { ...all, commit, pipelines: [pipeline], runIds: [runId] };
+  const only = { ...all, commit, pipelines: [pipelineName], runIds: [runId] };
   const { failures } = await readCommitFailures(deps, repository, only);
   return failures.sort((one, other) => COMMIT_VERDICTS.indexOf(one.verdict) - COMMIT_VERDICTS.indexOf(other.verdict));
 }

@@ -29,6 +29,7 @@ import { mountHost } from './host.ts';
 import { KnownTests } from './known-tests.ts';
 import { mountLanes } from './lanes.ts';
 import { mountNotOffered } from './not-offered.ts';
+import { mountOwnerPreview } from './owner-preview.ts';
 import { mountOwners } from './owners.ts';
 import { mountPrompts } from './prompts.ts';
 import { mountPullRequest } from './pull-request.ts';
@@ -51,14 +52,17 @@ import { mountSegments } from './segments.ts';
 import { mountSetup } from './setup.ts';
 import { mountSplit } from './split.ts';
 import { mountStats } from './stats.ts';
+import { TestCosts } from './test-costs.ts';
 import { mountUnhealthyByDay } from './unhealthy-by-day.ts';
 import { UsualTestsOfJobs } from './usual-tests.ts';
+import { WhereTheyFail } from './where-they-fail.ts';
 
 const MOUNTED = [
   mountRepositories,
   mountRepositoryChanges,
   mountSearch,
   mountOwners,
+  mountOwnerPreview,
   mountCodeowners,
   mountDetails,
   mountStats,
@@ -98,13 +102,17 @@ type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: Qua
 
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const runDays = new RunDays(stores);
+  const knownTests = new KnownTests(stores.db, stores.clock);
+  const redRunLedgers = new RedRunLedgers({ ...stores, runDays });
   const deps = {
     ...stores,
-    knownTests: new KnownTests(stores.db, stores.clock),
+    knownTests,
+    whereTheyFail: new WhereTheyFail({ ...stores, knownTests }),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),
     runDays,
-    redRunLedgers: new RedRunLedgers({ ...stores, runDays }),
+    redRunLedgers,
+    testCosts: new TestCosts(redRunLedgers),
     redRunCauses: new RedRunCauses(stores),
     runLists: new RunLists(stores.clickhouse),
     usualTests: new UsualTestsOfJobs(stores.clickhouse),

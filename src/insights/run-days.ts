@@ -1,4 +1,4 @@
-/** The runs of a repository by day, with what came after each red one: read once for red runs, their cost and lanes. */
+/** The runs of a repository by day, with what came after each red one: read once for red runs, their list, their cost and lanes. */
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
 import { type CostlyRun, runKeyOf } from '../domain/cost.ts';
@@ -13,21 +13,25 @@ const BYTES_MAX = 64_000_000;
 const RED_BYTES = 700;
 const TEST_BYTES = 60;
 
+/** The columns that name a run. */
+export const namedRun = z.object({
+  pipeline_name: z.string(),
+  job_name: z.string(),
+  axes: z.string(),
+  run_id: z.string(),
+  run_attempt: z.int(),
+  commit_sha: z.string(),
+  on_default: z.union([z.boolean(), z.int()]).transform(Boolean),
+});
+
 const ofDays = { repository_id: 'UUID', start_ms: 'Int64', end_ms: 'Int64', branches: 'Array(String)' } as const;
 const redRuns = defineQuery(
   'insights/red_runs',
   ofDays,
-  z
-    .object({
+  namedRun
+    .extend({
       began_ms: z.int(),
       ended_ms: z.int(),
-      pipeline_name: z.string(),
-      job_name: z.string(),
-      axes: z.string(),
-      run_id: z.string(),
-      run_attempt: z.int(),
-      commit_sha: z.string(),
-      on_default: z.union([z.boolean(), z.int()]).transform(Boolean),
       pull: z.int(),
       run_day: z.int(),
       passes: z.int(),
@@ -43,6 +47,8 @@ const redRuns = defineQuery(
       const pullRequest = row.pull || null;
       const costly: Omit<CostlyRun, 'reason'> = {
         key: runKeyOf(row),
+        pipelineName: row.pipeline_name,
+        jobName: row.job_name,
         startedAt: row.began_ms,
         endedAt: row.ended_ms,
         tests: row.tests,
@@ -55,6 +61,7 @@ const redRuns = defineQuery(
       return {
         ...leg,
         costly,
+        runId: row.run_id,
         day: row.run_day,
         judgedKey: judgedKeyOf({ ...leg, day: row.run_day, runId: row.run_id, runAttempt: row.run_attempt }),
         isOnDefault: row.on_default,
@@ -75,6 +82,7 @@ const runDays = defineQuery(
   z.object({
     day_number: z.int(),
     starts: z.array(z.int()),
+    default_starts: z.array(z.int()),
     outside: z.array(z.object({ began_ms: z.int(), next_ms: z.int() })),
   }),
 );
@@ -85,6 +93,8 @@ export interface RunsOfDay {
   red: readonly RedRun[];
   /** When each of its runs began; milliseconds since the epoch. */
   starts: DayRow['starts'];
+  /** Of those on the default branch. */
+  defaultStarts: DayRow['default_starts'];
   /** Green ones that ran again although nothing was red in their attempt, with the length of the attempt that followed. */
   outside: DayRow['outside'];
 }
@@ -125,11 +135,14 @@ export class RunDays {
     ]);
     const byDay = Map.groupBy(red, ({ day }) => day);
     return new Map(
-      days.map(({ day_number: day, starts, outside }) => [day, { red: byDay.get(day) ?? [], starts, outside }]),
+      days.map(({ day_number: day, starts, default_starts: defaultStarts, outside }) => [
+        day,
+        { red: byDay.get(day) ?? [], starts, defaultStarts, outside },
+      ]),
     );
   }
 }
 
-const bytesOf = ({ red, starts, outside }: RunsOfDay): number =>
+const bytesOf = ({ red, starts, defaultStarts, outside }: RunsOfDay): number =>
   red.reduce((sum, { costly }) => sum + RED_BYTES + TEST_BYTES * costly.tests.length, 0) +
-  8 * (starts.length + 4 * outside.length);
+  8 * (starts.length + defaultStarts.length + 4 * outside.length);

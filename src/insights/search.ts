@@ -1,6 +1,7 @@
 /** Search of test identities by name. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { type PartCost, type Place, placeKey, type Rates } from '../domain/cost.ts';
 import { costOf } from '../domain/glob.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
 import { REQUEST_LIMITS } from '../domain/limit-table.ts';
@@ -11,13 +12,15 @@ import { HEALTHS } from '../domain/status.ts';
 import { legKey } from '../domain/test-identity.ts';
 import { metricsOf } from '../domain/test-metrics.ts';
 import { executionsOf } from '../domain/test-state.ts';
+import type { Window } from '../domain/window.ts';
 import type { Turn } from '../fair-queue.ts';
 import { isShortened, wholeKey } from '../http/cursor.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { LINK, noWindow, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
+import { LINK, type PagedList, pageReply, publicUrlOf, readPage } from '../http/pages.ts';
 import { cursorParameter, enumParameter, perPageParameter } from '../http/parameters.ts';
 import { unprocessable } from '../http/problems.ts';
 import { onPostgres } from '../postgres/client.ts';
+import { searchByCost } from '../postgres/cost-search.ts';
 import { isWide, searchAndCount } from '../postgres/counted-search.ts';
 import type { ShownIdentity } from '../postgres/identities.ts';
 import { readOwners } from '../postgres/owners.ts';
@@ -34,12 +37,19 @@ import {
 } from '../postgres/test-search.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import * as common from './common.ts';
+import { partFigures, partJson, ratesOf } from './cost-figures.ts';
 import type { KnownTests } from './known-tests.ts';
 import { directionParameter, orderOf } from './order.ts';
 import { rowsBeyond } from './pages-in-memory.ts';
+import { ledgerWindow } from './red-runs-by-day.ts';
 import { askedIn, inMemory, SEARCH_FILTERS, selectionOf, testNames } from './search-filters.ts';
+import type { TestCosts } from './test-costs.ts';
+import { LONG_DEFAULT_DAYS } from './window.ts';
 
-const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<FoundIdentity, SearchKey> => ({
+/** An entry; with its cost in the order of cost, else null. */
+type Row = FoundIdentity & { cost: PartCost | null };
+
+const listOf = (search: Pick<TestSearch, 'sort' | 'isDescending'>): PagedList<Row, SearchKey> => ({
   name: 'search',
   keySchema: z.tuple([z.int(), z.string(), z.string(), z.string(), z.guid()]),
   keyOf: (found) => keyOf(search, found),
@@ -90,33 +100,52 @@ const response = z.object({
       job_name: common.jobNameOut,
       owners: common.ownersOut(),
       metrics: metricsSchema,
+      cost: z
+        .object(partFigures)
+        .nullable()
+        .meta({
+          description: `What it cost in this CI job in the last ${LONG_DEFAULT_DAYS} days, on all branches, by runs that were red because a test was flaky or broken; null unless the list is sorted by it`,
+          example: null,
+        }),
     }),
   ),
 });
 
 export type TestSearchAnswer = z.output<typeof response>;
 
-const toJson = (
-  { test_id, name, pipeline_name, job_name, metrics, days, durations }: FoundIdentity,
-  owners: ReadonlyMap<string, string[]>,
-  now: number,
-) => ({
-  test_id,
-  test_name: name,
-  pipeline_name,
-  job_name,
-  owners: owners.get(test_id) ?? [],
-  metrics: {
-    health_status: metrics.health,
-    is_active: metrics.isActive,
-    ...common.confidenceJson(metrics),
-    failed_executions_impact: metrics.impact,
-    executions: metrics.executions,
-    failed_executions: metrics.failures,
-    failed_executions_by_day: failuresByDay(days, now),
-    last_failure_at: metrics.lastFailureAt === null ? null : formatMoment(metrics.lastFailureAt),
-    ...common.durationJson(durations),
-  },
+/** What an entry says of its test besides what the search found. */
+interface Beside {
+  owners: ReadonlyMap<string, string[]>;
+  rates: Rates;
+  now: number;
+}
+
+const toJson = (found: Row, { owners, rates, now }: Beside) => ({
+  test_id: found.test_id,
+  test_name: found.name,
+  pipeline_name: found.pipeline_name,
+  job_name: found.job_name,
+  owners: owners.get(found.test_id) ?? [],
+  metrics: metricsJson(found, now),
+  cost: found.cost && partJson(found.cost, rates),
+});
+
+const placeOf = ({ test_id: testId, pipeline_name: pipelineName, job_name: jobName }: FoundIdentity): Place => ({
+  testId,
+  pipelineName,
+  jobName,
+});
+
+const metricsJson = ({ metrics, days, durations }: FoundIdentity, now: number): z.input<typeof metricsSchema> => ({
+  health_status: metrics.health,
+  is_active: metrics.isActive,
+  ...common.confidenceJson(metrics),
+  failed_executions_impact: metrics.impact,
+  executions: metrics.executions,
+  failed_executions: metrics.failures,
+  failed_executions_by_day: failuresByDay(days, now),
+  last_failure_at: metrics.lastFailureAt === null ? null : formatMoment(metrics.lastFailureAt),
+  ...common.durationJson(durations),
 });
 
 interface Found {
@@ -151,6 +180,7 @@ async function searchByNames(
       metrics: metricsOf(summary, judged, search.now),
       days: summary.days,
       durations: test?.durations.get(legKey({ pipelineName, jobName, axes })) ?? null,
+      costAmount: search.costs?.get(placeKey({ testId, pipelineName, jobName }))?.amount,
     })),
   );
   const isReversed = !isNumberSort(search.sort) && search.isDescending;
@@ -179,6 +209,11 @@ async function searchByPatterns(
   };
   const onEnded = await searches.take({ owner, isHeavy, signal });
   try {
+    const { costs } = search;
+    if (costs) {
+      const rows = await searchByCost(db, id, { ...search, costs }, signal);
+      return { rows, total: await totalOf(rows) };
+    }
     const counted = isFirst && !isWide(totals.recall(name) ?? 0) && (await searchAndCount(db, id, search, signal));
     if (counted) return { rows: counted.rows, total: await keep(counted.total) };
     const rows = await searchTests(db, id, search, signal);
@@ -189,11 +224,10 @@ async function searchByPatterns(
 }
 
 async function ownersOfPage(
-  { db, repositories }: common.InsightsDeps,
-  path: { owner: string; repository_name: string },
+  { db }: common.InsightsDeps,
+  repository: Repository | undefined,
   found: readonly FoundIdentity[],
 ): Promise<ReadonlyMap<string, string[]>> {
-  const repository = await repositories.find(path.owner, path.repository_name);
   const testIds = [...new Set(found.map(({ test_id }) => test_id))];
   return repository ? onPostgres(() => readOwners(db, repository.id, testIds)) : new Map();
 }
@@ -203,7 +237,7 @@ const searchQuery = {
   ...SEARCH_FILTERS,
   sort: enumParameter(SEARCH_SORTS, {
     description:
-      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name. In an order by duration, those without one are at its lower end, by name.',
+      'Defaults to the number of executions. Numbers and levels sort highest first, healths worst first; flaky and broken tests then by failed executions, healthy ones by name. In an order by duration, those without one are at its lower end, by name. In the order of cost, those with the most red runs come first, and those that cost nothing are in the order of their names.',
     default: 'executions_count',
   }),
   direction: directionParameter(),
@@ -211,9 +245,11 @@ const searchQuery = {
   per_page: perPageParameter(),
 };
 
+const costWindow = (now: number): Window => ledgerWindow({ start: undefined, end: undefined }, now);
+
 const searchAddress = '/v1/ci/:owner/repositories/:repository_name/search/tests';
 
-export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDeps): void {
+export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDeps & { testCosts: TestCosts }): void {
   const totals = new TtlCache<number>(TOTAL_MS, TOTALS_MAX);
   mount(app, http, 'GET', searchAddress, {
     operationId: 'searchTests',
@@ -229,19 +265,22 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
     handle: async ({ params: path, query, url, signal }) => {
       const names = [...query.test_name, ...query.test_name_exclude];
       checkCost(names);
+      const now = deps.clock.now();
       const { sort, direction } = orderOf(query, isNumberSort);
       const filters = askedIn(SEARCH_FILTERS, query);
       const isMeant = inMemory(SEARCH_FILTERS, query);
       const asked = {
         ...{ path, query, filters: { filters, sort, direction } },
-        ...{ window: noWindow, url: publicUrlOf(http.publicUrl, url) },
+        // That of costs: the pages of a list are in one order.
+        window: (first: Window | undefined) => (sort === 'cost' ? (first ?? costWindow(now)) : null),
+        url: publicUrlOf(http.publicUrl, url),
       };
-      const now = deps.clock.now();
       const list = listOf({ sort, isDescending: direction === 'desc' });
+      const repository = await deps.repositories.find(path.owner, path.repository_name);
       let total = 0;
-      const page = await readPage(list, asked, async (request) => {
-        const repository = await deps.repositories.find(path.owner, path.repository_name);
+      const page = await readPage(list, asked, async (request): Promise<Row[]> => {
         if (!repository) return [];
+        const costs = request.window ? await deps.testCosts.of(repository, request.window) : undefined;
         const key = request.key && (await wholeSearchKey(deps.knownTests, repository, request.key));
         const search = {
           ...selectionOf(SEARCH_FILTERS, query, { repositoryId: repository.id, now }),
@@ -251,6 +290,7 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
           isBackward: request.direction === 'previous',
           key,
           rows: request.perPage + 1,
+          ...(costs && { costs: costs.sorted }),
         };
         const found = isMeant
           ? await searchByNames(deps.knownTests, repository, search, isMeant)
@@ -259,10 +299,14 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
               signal,
             });
         total = found.total;
-        return found.rows;
+        return found.rows.map((row): Row => ({ ...row, cost: costs?.costOf(placeOf(row)) ?? null }));
       });
-      const owners = await ownersOfPage(deps, path, page.items);
-      const reply = pageReply(page, 'tests', (found) => toJson(found, owners, now));
+      const beside = {
+        owners: await ownersOfPage(deps, repository, page.items),
+        rates: ratesOf(repository),
+        now,
+      };
+      const reply = pageReply(page, 'tests', (found) => toJson(found, beside));
       return { ...reply, body: { ...reply.body, total } };
     },
   });

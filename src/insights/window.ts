@@ -26,7 +26,7 @@ export function checkedWindow(query: { start: number | undefined; end: number | 
 
 /** The window of lists that look at many days, and its length if only one end is given. */
 export const LONG_WINDOW_DAYS = 100;
-const LONG_DEFAULT_DAYS = 28;
+export const LONG_DEFAULT_DAYS = 28;
 
 export const longWindowParameters = () => ({
   start: momentParameter({

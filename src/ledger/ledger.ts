@@ -126,7 +126,7 @@ export class Ledger {
     const receipts = chunks.map((chunk) => {
       const { byLeg, hasNewConflict, ...counts } = unclaimed.of(chunk);
       for (const [leg, executions] of byLeg) addTo(parts, chunk, executions, leg);
-      if (hasNewConflict) conflicts.push(chunk);
+      if (hasNewConflict && !chunk.isImported) conflicts.push(chunk);
       return receiptOf(chunk, counts);
     });
     const recorded = parts.size === 0 ? undefined : await recordBlock(tx, inBlockOrder(parts.values()), unclaimed);
@@ -229,8 +229,9 @@ function addTo(
   leg: number,
 ): void {
   const { repositoryId } = chunk;
-  const part = parts.get(repositoryId) ?? { repositoryId, executions: 0, lines: '' };
+  const part = parts.get(repositoryId) ?? { repositoryId, isImported: true, executions: 0, lines: '' };
   parts.set(repositoryId, part);
+  part.isImported &&= chunk.isImported;
   part.executions += executions.length;
   part.lines += `${JSON.stringify(valuesOf(chunk, executions, leg))}\n`;
 }

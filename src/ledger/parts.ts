@@ -20,6 +20,8 @@ const SMALL_BYTES = 8_192;
 /** The part of a block that belongs to one repository. */
 export interface NewPart {
   repositoryId: string;
+  /** Whether all of it is imported. */
+  isImported: boolean;
   executions: number;
   lines: string;
 }
@@ -38,13 +40,14 @@ export async function writeParts(tx: Executor, blockId: number, parts: readonly 
     plain.map((bytes) => (bytes.length <= SMALL_BYTES ? zstdCompressSync(bytes) : compress(bytes))),
   );
   await tx.execute(sql`
-    insert into ${blockParts} (partition, block_id, repository_id, executions, bytes, body)
-    select partition, ${blockId}::bigint, repository_id, executions, bytes, body
+    insert into ${blockParts} (partition, block_id, repository_id, is_imported, executions, bytes, body)
+    select partition, ${blockId}::bigint, repository_id, is_imported, executions, bytes, body
     from unnest(${plainColumn(parts.map(({ repositoryId }) => partitionOf(repositoryId)))}::smallint[],
       ${plainColumn(parts.map(({ repositoryId }) => repositoryId))}::uuid[],
+      ${plainColumn(parts.map(({ isImported }) => String(isImported)))}::boolean[],
       ${plainColumn(parts.map(({ executions }) => executions))}::int[],
       ${plainColumn(plain.map(({ length }) => length))}::int[], ${sql.param(bodies)}::bytea[])
-      as part (partition, repository_id, executions, bytes, body)`);
+      as part (partition, repository_id, is_imported, executions, bytes, body)`);
 }
 
 export const linesOf = async (body: Uint8Array): Promise<string> => (await decompress(body)).toString('utf8');

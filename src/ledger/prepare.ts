@@ -48,6 +48,8 @@ export interface PreparedChunk {
   /** Who sent it; null if the producer does not say. */
   sender: string | null;
   repositoryId: string;
+  /** Of the past: nothing but what is known of tests follows from it. */
+  isImported: boolean;
   isOnDefaultBranch: boolean;
   run: Run;
   origin: RunOrigin;
@@ -79,6 +81,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
   const { fingerprintOf = normaliseMessage } = options;
   const origin = originOf(job.run);
   const receivedAt = Date.parse(job.received_at);
+  const arrivedAt = job.arrived_at === null ? receivedAt : Date.parse(job.arrived_at);
   const named = { ...origin, commit: job.run.commit ?? '', axes: axesText(job.run.axes) };
   const sourceKeys = job.sources.map((source) => sourceKeyOf(options.repositoryId, source, named));
   const failures = failureRows(job);
@@ -93,7 +96,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
       rejections.add(reason, name);
       continue;
     }
-    const { at, isReplaced } = effectiveTime(entry(columns.finished_at_ms, row), receivedAt);
+    const { at, isReplaced } = effectiveTime(entry(columns.finished_at_ms, row), arrivedAt);
     if (!isRetained(at, options.now, options.retentionDays)) {
       rejections.add(`older than the retention of ${options.retentionDays} days`, name);
       continue;
@@ -127,6 +130,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
     format: job.format,
     sender: job.sender,
     repositoryId: options.repositoryId,
+    isImported: job.arrived_at !== null,
     isOnDefaultBranch: isOnDefaultBranch(origin, options.defaultBranch),
     run: job.run,
     origin,

@@ -12,6 +12,7 @@ import { RefusedUploads } from '../postgres/refused-uploads.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { deadLetters, uploadChunks } from '../postgres/schema.ts';
 import { unpack } from '../queue/encoding.ts';
+import { importedTestRuns } from '../queue/imported-test-runs.ts';
 import { largeTestRuns } from '../queue/large-test-runs.ts';
 import type { Producers } from '../queue/producer.ts';
 import { chunkJobId, type TestRunsJob, testRuns, testRunsSchema } from '../queue/test-runs.ts';
@@ -159,7 +160,7 @@ export class ReceiptStore {
   async #headOf(uploadId: string): Promise<QueuedHead | undefined> {
     const { producers } = this.deps;
     const jobId = chunkJobId(uploadId, 0);
-    for (const track of [producers.of(testRuns), producers.of(largeTestRuns)]) {
+    for (const track of [testRuns, largeTestRuns, importedTestRuns].map((kind) => producers.of(kind))) {
       const job = await track.find(jobId);
       if (job) return { ...headOf(job.payload), isQueued: () => track.has(jobId) };
     }

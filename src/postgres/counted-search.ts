@@ -133,7 +133,7 @@ async function readPage(
 ): Promise<CountedPage> {
   const { rows } = await session.execute(pageOf(repositoryId, search, testIds));
   return {
-    rows: rows.map((one) => foundOf(row.parse(one), search.now)),
+    rows: rows.map((one) => foundOf(row.parse(one), search)),
     total: rows[0] ? total.parse(rows[0]).total : 0,
   };
 }

@@ -6,7 +6,8 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { Codeowners, type CodeownersProblem, type CodeownersRule } from '../domain/codeowners.ts';
 import type { CodeownersHost } from '../domain/codeowners-pattern.ts';
-import { type OwnedTest, Ownership, type TestOwners } from '../domain/test-owners.ts';
+import type { PreviewedTest } from '../domain/owner-preview.ts';
+import { Ownership, type OwnershipRules, type TestOwners } from '../domain/test-owners.ts';
 import { inSlices } from '../in-slices.ts';
 import { readWhole } from './abandonable.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
@@ -96,14 +97,10 @@ export async function testsInOtherFiles(
   return rows.map((row) => idRow.parse(row).id);
 }
 
-interface RanTest extends OwnedTest {
-  testId: string;
-}
-
 const ranRow = z
   .object({ test_id: z.string(), name: z.string(), newest_ms: z.coerce.number(), newest: z.string() })
   .transform(
-    ({ test_id: testId, name, newest_ms, newest }): RanTest => ({
+    ({ test_id: testId, name, newest_ms, newest }): PreviewedTest => ({
       testId,
       name,
       file: newestOf(newest_ms, newest)?.filepath ?? '',
@@ -111,11 +108,11 @@ const ranRow = z
   );
 
 /** Tests with retained executions, each with the file of its newest one. */
-async function readRanTests(
+export async function readRanTests(
   tx: Executor,
   repositoryId: string,
   testIds: readonly string[] | undefined,
-): Promise<RanTest[]> {
+): Promise<PreviewedTest[]> {
   const { rows } = await tx.execute(sql`
     select ran.test_id, tests.name, ran.newest_ms, ran.newest
     from (
@@ -129,17 +126,18 @@ async function readRanTests(
 const amongTests = (testIds: readonly string[] | undefined): SQL =>
   testIds === undefined ? sql`` : sql`and test_id = any(${plainColumn(testIds)}::uuid[])`;
 
-/** The rules of a repository; undefined if it says nothing about owners. */
-async function ownershipOf(tx: Executor, repositoryId: string): Promise<Ownership | undefined> {
+/** What says who owns the tests of a repository. */
+export async function readOwnershipRules(tx: Executor, repositoryId: string): Promise<OwnershipRules> {
   const [settings] = await tx
     .select({ rules: repositories.testOwners })
     .from(repositories)
     .where(eq(repositories.id, repositoryId));
   const file = await readCodeowners(tx, repositoryId);
-  const rules = settings?.rules ?? [];
-  if (!file && rules.length === 0) return undefined;
-  const read = file ? new Codeowners(file.content, file.host) : null;
-  return new Ownership({ rules, codeowners: read, files: filesIn(file?.files ?? '') });
+  return {
+    rules: settings?.rules ?? [],
+    codeowners: file ? new Codeowners(file.content, file.host) : null,
+    files: filesIn(file?.files ?? ''),
+  };
 }
 
 /** A planner that does not know of so many rows reads all of them for each test. */
@@ -156,8 +154,9 @@ async function derive(
   repositoryId: string,
   testIds: readonly string[] | undefined,
 ): Promise<DerivedOwners[]> {
-  const ownership = await ownershipOf(tx, repositoryId);
-  if (!ownership) return [];
+  const said = await readOwnershipRules(tx, repositoryId);
+  if (said.codeowners === null && said.rules.length === 0) return [];
+  const ownership = new Ownership(said);
   const ran = await readRanTests(tx, repositoryId, testIds);
   return inSlices(
     (function* () {

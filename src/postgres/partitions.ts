@@ -34,20 +34,37 @@ const isWaiting = sql`
       select from ${postponedRepositories} as postponed
       where postponed.repository_id = parts.repository_id and postponed.retry_at > now())`;
 
+/** A partition of which a pass takes what is live, or what is imported. */
+export interface Turn {
+  partition: number;
+  isImported: boolean;
+}
+
+const turnRow = z.object({ id: z.number() });
+
 /**
  * Takes a partition in which something waits and that no one holds: of several, the one whose last pass is longest ago.
+ * What is imported has its turn where nothing that is live is due.
  *
  * @param paceMs a partition whose last pass is not so long ago is left to collect more
  * @returns undefined if there is none
  */
-export async function takePartition(tx: Executor, paceMs: number): Promise<number | undefined> {
-  const { rows } = await tx.execute(sql`
-    select id from ${partitions}
-    where passed_at <= now() - make_interval(secs => ${paceMs / 1_000})
-      and exists (select from ${blockParts} as parts where parts.partition = partitions.id and ${isWaiting})
-    order by passed_at limit 1 for update skip locked`);
-  return rows[0] && z.object({ id: z.number() }).parse(rows[0]).id;
+export async function takePartition(tx: Executor, paceMs: number): Promise<Turn | undefined> {
+  for (const isImported of [false, true]) {
+    const passedAt = passedAtOf(isImported);
+    const { rows } = await tx.execute(sql`
+      select id from ${partitions}
+      where ${passedAt} <= now() - make_interval(secs => ${paceMs / 1_000})
+        and exists (
+          select from ${blockParts} as parts
+          where parts.partition = partitions.id and parts.is_imported = ${isImported} and ${isWaiting})
+      order by ${passedAt} limit 1 for update skip locked`);
+    if (rows[0]) return { partition: turnRow.parse(rows[0]).id, isImported };
+  }
+  return undefined;
 }
+
+const passedAtOf = (isImported: boolean) => (isImported ? sql.raw('import_passed_at') : sql.raw('passed_at'));
 
 /** Whether something waits, be its partition held or not. */
 export async function isPartWaiting(tx: Executor): Promise<boolean> {
@@ -56,13 +73,14 @@ export async function isPartWaiting(tx: Executor): Promise<boolean> {
 }
 
 /** Notes that a pass has taken the partition. */
-export async function notePass(tx: Executor, partition: number): Promise<void> {
-  await tx.execute(sql`update ${partitions} set passed_at = now() where id = ${partition}`);
+export async function notePass(tx: Executor, { partition, isImported }: Turn): Promise<void> {
+  await tx.execute(sql`update ${partitions} set ${passedAtOf(isImported)} = now() where id = ${partition}`);
 }
 
 export interface Part {
   repositoryId: string;
   blockId: number;
+  isImported: boolean;
   executions: number;
   /** zstd of its lines. */
   body: Uint8Array;
@@ -72,6 +90,7 @@ const partRow = z
   .object({
     repository_id: z.string(),
     block_id: z.coerce.number(),
+    is_imported: z.boolean(),
     executions: z.number(),
     body: z.instanceof(Uint8Array),
   })
@@ -79,11 +98,12 @@ const partRow = z
     (row): Part => ({
       repositoryId: row.repository_id,
       blockId: row.block_id,
+      isImported: row.is_imported,
       executions: row.executions,
       body: row.body,
     }),
   );
-const partColumns = sql`parts.repository_id, parts.block_id, parts.executions, parts.body`;
+const partColumns = sql`parts.repository_id, parts.block_id, parts.is_imported, parts.executions, parts.body`;
 
 /** No further part is taken once those before it have so many. */
 export interface PartLimits {
@@ -93,14 +113,14 @@ export interface PartLimits {
 }
 
 /**
- * Waiting parts of a partition, in the order in which they came. If they are too many, each repository is given as much as the
+ * Waiting parts of a turn, in the order in which they came. If they are too many, each repository is given as much as the
  * others, so that one of which much waits keeps no other waiting.
  *
  * @param repositoryId only of this repository
  */
 export async function readWaitingParts(
   tx: Executor,
-  partition: number,
+  { partition, isImported }: Turn,
   { executionsMax, bytesMax }: PartLimits,
   repositoryId?: string,
 ): Promise<Part[]> {
@@ -113,7 +133,8 @@ export async function readWaitingParts(
       from (
         select parts.block_id, parts.repository_id, parts.executions, parts.bytes,
           sum(bytes) over (partition by repository_id order by block_id) - bytes as own_bytes_before
-        from ${blockParts} as parts where parts.partition = ${partition} and ${isMeant} and ${isWaiting}
+        from ${blockParts} as parts where parts.partition = ${partition} and parts.is_imported = ${isImported}
+          and ${isMeant} and ${isWaiting}
       ) as own
       window turns as (order by own_bytes_before, block_id, repository_id)
     ) as waiting

@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts';
 import { type AuditActor, byService, changeOf } from '../domain/audit.ts';
 import { type DefaultBranchSource, unmovedSources } from '../domain/default-branch.ts';
 import { newEvent } from '../domain/events.ts';
-import { type HostPage, type HostSource, overrulesHost } from '../domain/hosts/hosts.ts';
+import { type HostPage, type HostSource, overrulesHost } from '../domain/host-page.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
 import { QUARANTINE_WARNING_DAYS_DEFAULT } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';

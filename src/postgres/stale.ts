@@ -20,23 +20,28 @@ export interface StaleNote {
   testIds?: Iterable<string>;
   /** The first block that makes it so. */
   blockId: number;
+  /** Whether it follows from imported results only: then nothing is quarantined for it. */
+  isImported?: boolean;
 }
 
 /** Adds to what is noted. Each repository and kind is given once. */
 export async function noteStale(tx: Executor, notes: readonly StaleNote[]): Promise<void> {
   if (notes.length === 0) return;
   await tx.execute(sql`
-    insert into ${stale} as known (repository_id, kind, since_ms, test_ids, first_block, noted_at)
-    select repository_id, kind, nullif(since_ms, -1), test_ids::uuid[], first_block, clock_timestamp()
+    insert into ${stale} as known (repository_id, kind, since_ms, test_ids, first_block, is_imported, noted_at)
+    select repository_id, kind, nullif(since_ms, -1), test_ids::uuid[], first_block, is_imported, clock_timestamp()
     from unnest(${plainColumn(notes.map(({ repositoryId }) => repositoryId))}::uuid[],
       ${plainColumn(notes.map(({ kind }) => kind))}::text[], ${plainColumn(notes.map(({ since = -1 }) => since))}::bigint[],
       ${textColumn(notes.map(({ testIds = [] }) => `{${[...testIds].join()}}`))},
-      ${plainColumn(notes.map(({ blockId }) => blockId))}::bigint[]) as note (repository_id, kind, since_ms, test_ids, first_block)
+      ${plainColumn(notes.map(({ blockId }) => blockId))}::bigint[],
+      ${plainColumn(notes.map(({ isImported = false }) => String(isImported)))}::boolean[])
+      as note (repository_id, kind, since_ms, test_ids, first_block, is_imported)
     on conflict (repository_id, kind) do update set
       since_ms = least(known.since_ms, excluded.since_ms),
       test_ids = case when excluded.test_ids <@ known.test_ids then known.test_ids
         else array(select distinct unnest(known.test_ids || excluded.test_ids)) end,
       first_block = least(known.first_block, excluded.first_block),
+      is_imported = excluded.is_imported and (known.is_imported or known.noted_at is null),
       revision = known.revision + 1,
       noted_at = coalesce(known.noted_at, excluded.noted_at)`);
 }
@@ -45,6 +50,8 @@ export interface Noted {
   since: number | null;
   testIds: ReadonlySet<string>;
   firstBlock: number;
+  /** Whether it follows from imported results only. */
+  isImported: boolean;
   revision: number;
   /** Whether it may be refreshed now. */
   isRested: boolean;
@@ -56,6 +63,7 @@ const notedRow = z.object({
   since_ms: z.number().nullable(),
   test_ids: z.array(z.string()),
   first_block: z.number(),
+  is_imported: z.boolean(),
   revision: z.coerce.number(),
   is_rested: z.boolean(),
 });
@@ -67,7 +75,7 @@ export async function readStale(
 ): Promise<Map<string, Map<StaleKind, Noted>>> {
   const { rows } = await tx.execute(sql`
     select repository_id, kind, since_ms::float8 as since_ms, test_ids, coalesce(first_block, 0)::float8 as first_block,
-      revision, rests_until <= now() as is_rested
+      is_imported, revision, rests_until <= now() as is_rested
     from ${stale} where repository_id = any(${plainColumn(repositoryIds)}::uuid[]) and noted_at is not null`);
   const found = new Map<string, Map<StaleKind, Noted>>();
   for (const row of rows.map((one) => notedRow.parse(one))) {
@@ -77,6 +85,7 @@ export async function readStale(
       since: row.since_ms,
       testIds: new Set(row.test_ids),
       firstBlock: row.first_block,
+      isImported: row.is_imported,
       revision: row.revision,
       isRested: row.is_rested,
     });

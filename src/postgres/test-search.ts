@@ -1,12 +1,14 @@
 /** Search of identities by the names of their tests. */
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { type Place, placeKey } from '../domain/cost.ts';
 import type { DayCounts } from '../domain/flat-counts.ts';
 import { HEALTHS, type Health } from '../domain/status.ts';
 import { failedPpm, levelRank, metricsOf, type TestMetrics } from '../domain/test-metrics.ts';
 import type { Shares } from '../fair-queue.ts';
 import { abandonable } from './abandonable.ts';
 import type { Database } from './client.ts';
+import { plainColumn, textColumn } from './columns.ts';
 import { identityColumns, identityOf, identityRow, listedColumns, withSuspects } from './identities.ts';
 import { hasHealth } from './identity-conditions.ts';
 import { recentColumns } from './recent-columns.ts';
@@ -25,6 +27,7 @@ const NUMBER_SORTS = [
   'last_failure_at',
   'median_seconds',
   'p95_seconds',
+  'cost',
 ] as const;
 export const SEARCH_SORTS = [...NUMBER_SORTS, ...NAME_SORTS] as const;
 type SearchSort = (typeof SEARCH_SORTS)[number];
@@ -60,7 +63,15 @@ export interface TestSearch extends TestSelection {
   rows: number;
   /** Counts cover the 30 days up to this moment; milliseconds since the epoch. */
   now: number;
+  /** What the order by cost is made of, by `placeKey`; absent in other orders. It is read by src/postgres/cost-search.ts. */
+  costs?: PlaceCosts;
 }
+
+/** A test in a CI job with what it costs, as a whole number: the greater, the more. */
+export interface PlaceCost extends Place {
+  amount: number;
+}
+export type PlaceCosts = ReadonlyMap<string, PlaceCost>;
 
 /**
  * Shares of searches by pattern, each of which keeps one core of PostgreSQL busy while it looks at many names. A search with
@@ -88,6 +99,15 @@ export const moreColumns = sql`tests.name, identities.executions::float8 as list
 const withDurations = sql`${withSuspects}
     left join ${testDurations} using (repository_id, test_id, pipeline_name, job_name, axes)`;
 
+/** Only identities with a cost: the amounts are not stored, but come with the statement. */
+function joinedCosts(costs: PlaceCosts): SQL {
+  const places = [...costs.values()];
+  return sql`join unnest(
+      ${plainColumn(places.map(({ testId }) => testId))}::uuid[], ${textColumn(places.map(({ pipelineName }) => pipelineName))},
+      ${textColumn(places.map(({ jobName }) => jobName))}, ${plainColumn(places.map(({ amount }) => amount))}::bigint[]
+    ) as costs (test_id, pipeline_name, job_name, amount) using (test_id, pipeline_name, job_name)`;
+}
+
 /** How long a test takes (src/postgres/durations.ts), in microseconds. */
 interface Durations {
   medianUs: number;
@@ -106,11 +126,13 @@ export interface FoundIdentity {
   days: DayCounts;
   /** Null if it has not passed in the days that durations are of. */
   durations: Durations | null;
+  /** In the order by cost, if it has one there. */
+  costAmount: number | undefined;
 }
 
 export function foundOf(
   { name, listed_executions, median_us: medianUs, p95_us: p95Us, ...found }: z.infer<typeof row>,
-  now: number,
+  { now, costs }: Pick<TestSearch, 'now' | 'costs'>,
 ): FoundIdentity {
   const { testId, pipelineName, jobName, summary, ...judged } = identityOf(found);
   return {
@@ -118,6 +140,7 @@ export function foundOf(
     metrics: metricsOf(summary, judged, now),
     days: summary.days,
     durations: medianUs === null || p95Us === null ? null : { medianUs, p95Us },
+    costAmount: costs?.get(placeKey({ testId, pipelineName, jobName }))?.amount,
   };
 }
 
@@ -145,10 +168,11 @@ const NUMBERS: Readonly<
   last_failure_at: { column: () => listedColumns.lastFailedMs, of: ({ metrics }) => metrics.lastFailureAt ?? 0 },
   median_seconds: { column: () => sql`test_durations.median_us`, of: ({ durations }) => placeOf(durations?.medianUs) },
   p95_seconds: { column: () => sql`test_durations.p95_us`, of: ({ durations }) => placeOf(durations?.p95Us) },
+  cost: { column: () => sql`costs.amount`, of: ({ costAmount }) => placeOf(costAmount) },
 };
 
-/** In an order by duration, 0 is what has none: even a test that took no time at all is beyond it. */
-const placeOf = (us: number | undefined): number => (us === undefined ? 0 : us + 1);
+/** In an order by duration or cost, 0 is what has none: even a test that took no time at all is beyond it. */
+const placeOf = (value: number | undefined): number => (value === undefined ? 0 : value + 1);
 const isDurationSort = (sort: SearchSort): sort is 'median_seconds' | 'p95_seconds' =>
   sort === 'median_seconds' || sort === 'p95_seconds';
 
@@ -184,7 +208,7 @@ export async function searchTests(
         const rows = search.rows - found.length;
         if (rows === 0) break;
         const answer = await session.execute(searchStatement(repositoryId, { ...part, rows }));
-        found.push(...answer.rows.map((one) => foundOf(row.parse(one), search.now)));
+        found.push(...answer.rows.map((one) => foundOf(row.parse(one), search)));
       }
       return found;
     },
@@ -285,7 +309,7 @@ export const total = z.object({ total: z.number() });
  */
 export const searchStatement = (repositoryId: string, search: TestSearchPart): SQL => sql`
   select ${identityColumns}, ${moreColumns}
-  from ${withDurations} join ${tests} using (repository_id, test_id)
+  from ${withDurations} ${search.sort === 'cost' && search.costs ? joinedCosts(search.costs) : sql``} join ${tests} using (repository_id, test_id)
   where identities.repository_id = ${repositoryId} and identities.executions > 0 and not identities.is_folded
     and ${matching(repositoryId, search)} and ${beyond(search)}
   order by ${orderOf(search)}

@@ -10,7 +10,7 @@ import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { uuid } from '../http/path.ts';
 import { conflict, notFound, unprocessable } from '../http/problems.ts';
-import { type Backtest, BacktestStore } from '../postgres/backtests.ts';
+import { BACKTESTS_KEPT_MAX, type Backtest, BacktestStore, type ListedBacktest } from '../postgres/backtests.ts';
 import type { Database } from '../postgres/client.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
 import { repositoryPath } from './schemas.ts';
@@ -23,31 +23,43 @@ const moment = z.iso.datetime();
 /** Nothing is retained for longer. */
 const SINCE_DAYS_MAX = 3_650;
 
-const response = z
+const listed = z
   .object({
     id: z.guid().meta({ example: ID_EXAMPLE }),
     status: z.enum(['running', 'finished', 'failed']).meta({ example: 'finished' }),
     requested_at: moment.meta({ example: '2026-11-21T10:00:00.000Z' }),
+    requested_by: z.string().meta({ description: 'The login, or the name of the key', example: 'ann' }),
     finished_at: moment.nullable().meta({ example: '2026-11-21T10:00:20.000Z' }),
     policy: backtestPolicySchema,
     tests_replayed: z.int().meta({ example: 31 }),
     tests: z.int().meta({ description: '0 until a worker begins', example: 31 }),
-    report: backtestReportSchema.nullable().meta({ description: 'Null until it is finished' }),
+    summary: z.string().nullable().meta({
+      description: 'The report in a sentence; null until it is finished',
+      example: 'It would have made 3 quarantines, spared 41 of 120 red runs and hidden 1 regression.',
+    }),
   })
+  .meta({ id: 'ListedBacktest' });
+const response = listed
+  .extend({ report: backtestReportSchema.nullable().meta({ description: 'Null until it is finished' }) })
   .meta({ id: 'Backtest' });
+const list = z.object({ backtests: z.array(listed).max(BACKTESTS_KEPT_MAX) }).meta({ id: 'BacktestList' });
 
 export type BacktestAnswer = z.output<typeof response>;
+export type BacktestList = z.output<typeof list>;
 
-const documentOf = (found: Backtest): z.infer<typeof response> => ({
+const entryOf = (found: ListedBacktest): z.output<typeof listed> => ({
   id: found.id,
   status: found.finishedAt === null ? 'running' : found.failure === null ? 'finished' : 'failed',
   requested_at: found.requestedAt.toISOString(),
+  requested_by: found.requestedBy,
   finished_at: found.finishedAt?.toISOString() ?? null,
   policy: found.policy,
   tests_replayed: found.replayed,
   tests: found.tests,
-  report: found.report,
+  summary: found.summary,
 });
+
+const documentOf = (found: Backtest): BacktestAnswer => ({ ...entryOf(found), report: found.report });
 
 interface BacktestDeps {
   db: Database;
@@ -78,11 +90,25 @@ export function mountBacktests(app: AnyElysia, http: Http, { db, clock, reposito
       return { status: 202, body: documentOf(found) };
     },
   });
+  mount(app, http, 'GET', ADDRESS, {
+    operationId: 'listBacktests',
+    tag: TAG,
+    summary: 'List backtests',
+    description: `Those of a repository that are kept, the newest first: of the last thirty days, at most ${BACKTESTS_KEPT_MAX}. Without their reports.`,
+    access: 'read',
+    params: repositoryPath,
+    responses: { 200: { description: 'The backtests.', schema: list } },
+    handle: async ({ params: path }) => {
+      const repository = await repositories.find(path.owner, path.repository);
+      const found = repository ? await store.list(repository.id) : [];
+      return { body: { backtests: found.map(entryOf) } };
+    },
+  });
   mount(app, http, 'GET', `${ADDRESS}/:backtest_id`, {
     operationId: 'getBacktest',
     tag: TAG,
     summary: 'Get a backtest',
-    description: 'How far it is, and its report once it is finished. Kept for thirty days.',
+    description: `How far it is, and its report once it is finished. Kept for thirty days, the newest ${BACKTESTS_KEPT_MAX} of a repository.`,
     access: 'read',
     params: repositoryPath.extend({ backtest_id: uuid('As it was answered to the request.', ID_EXAMPLE) }),
     responses: { 200: { description: 'The backtest.', schema: response } },

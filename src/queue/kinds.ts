@@ -1,4 +1,5 @@
 /** The job kinds of the service. Whatever concerns every queue iterates this list. */
+import { importedTestRuns } from './imported-test-runs.ts';
 import type { JobKind } from './job-kind.ts';
 import { largeTestRuns } from './large-test-runs.ts';
 import { prEvents } from './pr-events.ts';
@@ -6,7 +7,12 @@ import { testRuns } from './test-runs.ts';
 import { uploadBundles } from './upload-bundles.ts';
 
 /** Kinds whose jobs hold executions. */
-export const executionKinds = [testRuns, largeTestRuns, uploadBundles] as const satisfies readonly JobKind[];
+export const executionKinds = [
+  testRuns,
+  largeTestRuns,
+  importedTestRuns,
+  uploadBundles,
+] as const satisfies readonly JobKind[];
 
 export const jobKinds = [...executionKinds, prEvents] as const satisfies readonly JobKind[];
 

@@ -14,6 +14,7 @@
  */
 import type { z } from 'zod';
 import type { QueueBackend } from './backend.ts';
+import { importedTestRuns } from './imported-test-runs.ts';
 import { isLarge, largeTestRuns } from './large-test-runs.ts';
 import { packPlain } from './packed-job.ts';
 import { prEvents, prEventsJobId, type prEventsSchema } from './pr-events.ts';
@@ -27,30 +28,35 @@ export { CHUNK_EXECUTIONS_MAX, type TestRunsJob, testRunsSchema } from './test-r
 export class TestRunsProducer {
   readonly #small: Producer<typeof testRunsSchema>;
   readonly #large: Producer<typeof testRunsSchema>;
+  readonly #imported: Producer<typeof testRunsSchema>;
 
   constructor(queues: QueueBackend) {
     this.#small = new Producer(queues, testRuns);
     this.#large = new Producer(queues, largeTestRuns);
+    this.#imported = new Producer(queues, importedTestRuns);
   }
 
   /** Returns once the queue holds every job; throws when it cannot be reached. */
   async add(jobs: readonly z.input<typeof testRunsSchema>[]): Promise<void> {
-    const plain = jobs.map((job) => ({ id: testRuns.id(job), json: JSON.stringify(job) }));
-    const [small, large] = [false, true].map((wanted) => plain.filter(({ json }) => isLarge(json.length) === wanted));
-    await Promise.all([
-      this.#small.addPacked((small ?? []).map(packPlain)),
-      this.#large.addPacked((large ?? []).map(packPlain)),
-    ]);
+    const byTrack = Map.groupBy(
+      jobs.map((job) => ({ id: testRuns.id(job), json: JSON.stringify(job), isImported: Boolean(job.arrived_at) })),
+      ({ json, isImported }) => (isImported ? this.#imported : isLarge(json.length) ? this.#large : this.#small),
+    );
+    await Promise.all([...byTrack].map(([track, plain]) => track.addPacked(plain.map(packPlain))));
   }
 
   /** Jobs that are waiting, delayed or being worked on. */
   async depth(): Promise<number> {
-    const [small, large] = await Promise.all([this.#small.depth(), this.#large.depth()]);
-    return small + large;
+    const depths = await Promise.all(this.#tracks.map((track) => track.depth()));
+    return depths.reduce((sum, depth) => sum + depth, 0);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#small.close(), this.#large.close()]);
+    await Promise.all(this.#tracks.map((track) => track.close()));
+  }
+
+  get #tracks(): readonly Producer<typeof testRunsSchema>[] {
+    return [this.#small, this.#large, this.#imported];
   }
 }
 

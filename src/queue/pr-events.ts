@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { EVENT_METADATA } from '../domain/event-metadata.ts';
 import { EVENT_TYPES, eventTypeOf, type NewEvent } from '../domain/events.ts';
+import { HOST_KINDS } from '../domain/host-page.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX, PULL_REQUEST_NUMBER_MAX, PULL_REQUEST_TITLE_LENGTH_MAX } from '../domain/limits.ts';
 import { metadataRejection } from '../domain/metadata-limits.ts';
@@ -43,7 +44,7 @@ const eventSchema = z.object({
     .describe('Details, as the type defines them; other fields are kept as sent'),
 });
 
-const pullRequestSchema = z.object({
+export const pullRequestSchema = z.object({
   number: z.int().min(1).max(PULL_REQUEST_NUMBER_MAX),
   id: z.int().min(0).describe("The host's id of the pull request"),
   title: text(PULL_REQUEST_TITLE_LENGTH_MAX),
@@ -85,10 +86,8 @@ export const prEventsSchema = z.object({
     .nullable()
     .default(null)
     .describe("The repository's default branch, as the host knows it"),
-  page_url: text(NAME_LENGTH_MAX)
-    .nullable()
-    .default(null)
-    .describe('The address of the repository on GitHub or GitHub Enterprise, if that is its host'),
+  page_url: text(NAME_LENGTH_MAX).nullable().default(null).describe('The address of the repository on its host'),
+  page_kind: z.enum(HOST_KINDS).default('github').describe('The kind of that host'),
   renamed_from: z
     .object({ owner: ownerSchema, name: repositoryNameSchema })
     .nullable()

@@ -61,6 +61,11 @@ export const testRunsSchema = z
     upload_id: z.uuid().describe('Groups the chunks of one upload; the id of its receipt'),
     chunk: z.object({ index: z.int().min(0), count: z.int().min(1) }).default({ index: 0, count: 1 }),
     received_at: z.iso.datetime({ offset: true }),
+    arrived_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .default(null)
+      .describe('Only of imported results: when they would have arrived. Executions without a time count from then'),
     format: label.describe('What its reports are, such as junit or otlp; for the receipt'),
     sender: label.describe('Who sends it; for the receipt'),
     repository: z.object({

@@ -55,6 +55,7 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
       upload_id: `${hex()}-${hex().slice(0, 4)}-4${hex().slice(0, 3)}-8${hex().slice(0, 3)}-${hex()}${hex().slice(0, 4)}`,
       chunk: { index: 0, count: 1 },
       received_at: new Date(finished).toISOString(),
+      arrived_at: null,
       format: null,
       sender: null,
       repository: { host: 'github.com', owner: ownerOf, name: repositoryName(index % options.repositories) },

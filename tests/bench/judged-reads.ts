@@ -16,6 +16,7 @@ const LISTED = [
   'unowned',
   'durations',
   'slowest',
+  'costliest',
   'turns',
   'pulls',
 ] as const;
@@ -100,6 +101,8 @@ export function judgedPathsOf(
       return ['share', 'p95', 'growth'].flatMap((sort) => ofEachSize((one) => `${base(one)}/durations?sort=${sort}`));
     case 'slowest':
       return ofEachSize((one) => `${base(one)}/search/tests?sort=median_seconds`);
+    case 'costliest':
+      return ofEachSize((one) => `${base(one)}/search/tests?sort=cost`);
     case 'turns':
       return ofEachSize((one) => `${base(one)}/health-transitions?${during(window)}`);
     case 'pulls':

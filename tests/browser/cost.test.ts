@@ -65,4 +65,30 @@ describe.skipIf(!hasBrowser)('the page of costs', () => {
       await keepPicture(page, `cost-phone-${reader.locale}`);
     });
   });
+
+  test('has the figures by which the tests page sorts', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await page.setViewportSize({ width: 1600, height: 900 });
+      await open(`${pages.base}/tests`);
+      await page.getByRole('button', { name: 'Red runs' }).click();
+      await page.waitForURL(/sort=cost/);
+      await page.getByRole('columnheader', { name: 'Red runs' }).and(page.locator('[aria-sort=descending]')).waitFor();
+      const rows = page.getByRole('row');
+      await rows.nth(3).getByText('mail').waitFor();
+      const shown = await Promise.all(
+        [1, 2, 3, 4].map(async (row) => [
+          await rows.nth(row).getByRole('link').first().getAttribute('aria-label'),
+          (await rows.nth(row).getByRole('cell').allTextContents()).at(-2),
+        ]),
+      );
+      expect(shown).toEqual([
+        ['pays', '6'],
+        ['cart', '1.5'],
+        ['mail', '1.5'],
+        ['last', '0'],
+      ]);
+      expect(await violationsOn(page)).toEqual([]);
+      await keepPicture(page, 'tests-by-cost');
+    });
+  });
 });

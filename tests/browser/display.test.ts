@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('a reader', () => {
     await pages.on({ ...reader, viewport: { width: 390, height: 740 } }, async ({ page, open }) => {
       await open(`${pages.base}/runs`);
       expect(await isWithinWidth(page)).toBe(true);
-      const hint = async () => (await page.locator('main time').first().getAttribute('title'))?.split('\n') ?? [];
+      const hint = async () => (await page.locator('main time').first().getAttribute('data-hint'))?.split('\n') ?? [];
       const [own, utc = ''] = await hint();
       const clock = utc.slice(11, 16);
       expect(own).not.toContain(clock);

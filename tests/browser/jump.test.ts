@@ -1,5 +1,5 @@
 /** The jump box: by keyboard alone, and as a screen reader has it. */
-import { describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { hasBrowser, PHONE, READERS, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { at, beside, setUpInsights } from '../support/insights.ts';
@@ -7,18 +7,31 @@ import { at, beside, setUpInsights } from '../support/insights.ts';
 const COMMIT = '5e884898da28047151d0e56f8dc6292773603d0d';
 const NAME = 'Cart > sums <b>prices</b>';
 
-const insights = setUpInsights((fixture) =>
-  fixture.ingest(
-    fixture.run([{ name: NAME, at: at(3) }, ...beside(3)], { commit: 'on-main' }),
+const failed = { status: 'failed' as const, failures: [{ type: 'KeyError', message: 'no such key in the cart' }] };
+
+const insights = setUpInsights(async (fixture) => {
+  await fixture.ingest(
+    fixture.run([{ name: NAME, at: at(3) }, { name: 'pays', at: at(3), ...failed }, ...beside(3)], {
+      commit: 'on-main',
+    }),
     fixture.run([{ name: NAME, at: at(2) }], {
       branch: 'feature/tax',
       base_ref: 'main',
       pull_request: 7,
       commit: COMMIT,
     }),
-  ),
-);
+  );
+});
 const pages = setUpPages(insights);
+
+beforeAll(async () => {
+  await insights.app.request(`${insights.fixture.base}/settings`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ test_owners: [{ test_name: 'pays', owners: ['@acme/cart'] }] }),
+  });
+  await insights.fixture.settle();
+});
 
 describe.skipIf(!hasBrowser)('the jump box', () => {
   test.each(READERS)('leads to each kind of place by keyboard, for $locale', async (reader) => {
@@ -46,6 +59,10 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/runs\?branch=feature%2Ftax/);
+      await jump('no such key');
+      await page.getByRole('heading', { name: /no such key in the cart/ }).waitFor();
+      await jump('@acme/ca');
+      await page.waitForURL(/\/tests\?ownedBy=%40acme%2Fcart/);
       await jump('uplo');
       await page.waitForURL(/\/uploads$/);
     });
@@ -65,7 +82,7 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       expect(await chosen()).toBe(await options.nth(0).textContent());
       await page.keyboard.press('ArrowDown');
       expect(await chosen()).toBe(await options.nth(1).textContent());
-      expect(await options.nth(1).getAttribute('aria-selected')).toBe('true');
+      expect(await options.nth(1).getAttribute('data-focused')).toBe('true');
       await page.keyboard.press('ArrowUp');
       await page.keyboard.press('ArrowUp');
       expect(await chosen()).toBe(await options.last().textContent());
@@ -76,6 +93,27 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.press('Escape');
       await field.waitFor({ state: 'detached' });
       expect(await button.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+    });
+  });
+
+  test('loses no key that is typed before its script is there', async () => {
+    await pages.on({}, async ({ page, open }) => {
+      await open(pages.base);
+      await page.getByRole('button', { name: 'Jump to …' }).waitFor();
+      let letThrough = () => {};
+      const held = new Promise<void>((resolve) => {
+        letThrough = resolve;
+      });
+      await page.route('**/open-jump-*.js', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('#7');
+      await page.getByRole('textbox', { name: /Pull request/ }).waitFor();
+      await page.keyboard.press('Enter');
+      letThrough();
+      await page.getByRole('heading', { name: /#7$/ }).waitFor();
     });
   });
 

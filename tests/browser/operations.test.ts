@@ -165,7 +165,23 @@ describe.skipIf(!hasBrowser)('the rules of owners', () => {
       await form.getByRole('button', { name: 'Add a rule' }).click();
       await form.getByLabel('Files of rule 1').fill('/src/cart/');
       await form.getByLabel('Owners of rule 1').fill('@acme/cart, @acme/web');
+      await form.getByText('It matches no test.').waitFor();
+      await form.getByLabel('Files of rule 1').fill('');
+      await form.getByLabel('Tests of rule 1').fill('*');
+      await form.getByText(/^It is for \d+ tests?\.$/).waitFor();
+      await form
+        .getByRole('region', { name: 'Preview' })
+        .getByText('no owner → @acme/cart, @acme/web')
+        .first()
+        .waitFor();
+      expect(await violationsOn(page)).toEqual([]);
       await form.getByRole('button', { name: 'Add a rule' }).click();
+      await form.getByLabel('Tests of rule 2').fill('*');
+      await form.getByText(/^It is for no test: later rules win for all of/).waitFor();
+      await form.getByText(/^No test of \d+ would change its owners\.$/).waitFor();
+      expect(await rulesNow()).toEqual([]);
+      await form.getByLabel('Tests of rule 1').fill('');
+      await form.getByLabel('Files of rule 1').fill('/src/cart/');
       await form.getByLabel('Tests of rule 2').fill('Cart > *');
       await save();
       expect(await rulesNow()).toEqual([

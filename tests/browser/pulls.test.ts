@@ -35,13 +35,19 @@ describe.skipIf(!hasBrowser)('pull requests', () => {
     async (reader) => {
       await pages.on(reader, async ({ page, open }) => {
         await open(`${pages.base}/pulls`);
-        const rows = page.getByRole('main').getByRole('listitem');
-        expect(await rows.getByRole('link', { name: /^#/ }).allTextContents()).toEqual([
-          '#8 Add tax',
-          '#7 Round <b>totals</b>',
-        ]);
+        const rows = page.locator('tbody tr');
+        await rows.first().waitFor();
+        const titles = () => rows.getByRole('link', { name: /^#/ }).allTextContents();
+        const newestFirst = ['#8 Add tax', '#7 Round <b>totals</b>'];
+        expect(await titles()).toEqual(newestFirst);
         await rows.nth(1).getByText(SENTENCE).waitFor();
         expect(await violationsOn(page)).toEqual([]);
+        await page.getByRole('button', { name: 'New', exact: true }).click();
+        await page.waitForURL(/sort=new/);
+        expect(await titles()).toEqual(newestFirst.toReversed());
+        await page.getByRole('button', { name: /^Started/ }).click();
+        await page.waitForURL((url) => !url.search.includes('sort'));
+        expect(await titles()).toEqual(newestFirst);
         await rows.nth(1).getByRole('link', { name: 'ann' }).click();
         await page.waitForURL(/author=ann/);
         await page.getByText('Add tax').waitFor({ state: 'detached' });

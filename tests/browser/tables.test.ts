@@ -188,4 +188,28 @@ describe.skipIf(!hasBrowser)('a table', () => {
       expect(await page.locator(`[id="${id}"]`).textContent()).toBe('3 of 4 executions failed in the last 30 days');
     });
   });
+
+  test('says names in full where they are cut, and moments in UTC, by the keyboard and by touch', async () => {
+    await pages.on({ hasTouch: true, viewport: { width: 320, height: 700 } }, async ({ page, open }) => {
+      await open(`${pages.base}/tests?sort=test_name`);
+      const tooltip = page.getByRole('tooltip');
+      const whole = page.getByRole('link', { name: 'apples' });
+      const cut = page.getByRole('link', { name: FORMULA });
+      await cut.focus();
+      await page.keyboard.press('ArrowDown');
+      await page.locator('a[aria-label=apples]:focus').waitFor();
+      expect(await whole.locator('[data-hint]').count()).toBe(1);
+      expect(await tooltip.count()).toBe(0);
+      await page.keyboard.press('ArrowUp');
+      await tooltip.getByText(FORMULA).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await open(`${pages.base}/runs`);
+      const moment = page.locator('tbody time').first();
+      await moment.tap();
+      await tooltip.getByText('UTC').waitFor();
+      await page.keyboard.press('Escape');
+      await tooltip.waitFor({ state: 'detached' });
+      expect(await page.locator('main [title]').count()).toBe(0);
+    });
+  });
 });

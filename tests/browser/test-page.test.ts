@@ -45,6 +45,10 @@ describe.skipIf(!hasBrowser)('the page of a test', () => {
       await keepPicture(page, 'backtest-phone');
       await page.getByRole('button', { name: 'Start' }).click();
       await page.getByRole('region', { name: 'It runs' }).waitFor();
+      const list = page.getByRole('region', { name: 'Backtests so far' });
+      await list.getByRole('link', { name: /^Flaky tests since .*Oct.*, least probability 0\.9/ }).waitFor();
+      await list.getByText('It runs.').waitFor();
+      expect(await page.getByLabel('Least probability').inputValue()).toBe('0.9');
       expect(new URL(page.url()).searchParams.get('id')).not.toBeNull();
       expect(await violationsOn(page)).toEqual([]);
     });

@@ -1,10 +1,10 @@
 /** The one comment of a pull request, on servers that answer as GitHub and GitLab do. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { Github } from '../../src/client/comment/github.ts';
-import { Gitlab } from '../../src/client/comment/gitlab.ts';
-import type { CommentHost } from '../../src/client/comment/host.ts';
-import { keepComment, type Wanted } from '../../src/client/comment/keep.ts';
-import { markerKey, readMarked, withMarker } from '../../src/client/comment/marker.ts';
+import type { CommentHost } from '../../src/host-api/comment-host.ts';
+import { GithubComments } from '../../src/host-api/github-comments.ts';
+import { GitlabComments } from '../../src/host-api/gitlab-comments.ts';
+import { keepComment, type Wanted } from '../../src/host-api/keep-comment.ts';
+import { markerKey, readMarked, withMarker } from '../../src/host-api/marker.ts';
 import { HOST_TOKEN, PullHost, SELF } from '../support/pull-host.ts';
 
 const COMMIT = '1111111111111111111111111111111111111111';
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => host.stop());
 
 const github = (): CommentHost =>
-  new Github({
+  new GithubComments({
     apiUrl: `${host.origin}/api/v3`,
     graphqlUrl: `${host.origin}/api/graphql`,
     token: HOST_TOKEN,
@@ -25,7 +25,7 @@ const github = (): CommentHost =>
     number: 7,
   });
 const gitlab = (): CommentHost =>
-  new Gitlab({ apiUrl: `${host.origin}/api/v4`, token: HOST_TOKEN, project: 'acme/web/shop', iid: 7 });
+  new GitlabComments({ apiUrl: `${host.origin}/api/v4`, token: HOST_TOKEN, project: 'acme/web/shop', iid: 7 });
 
 const failing = (text: string): Wanted => ({ text, isWorthOne: true });
 const clear: Wanted = { text: 'All clear', isWorthOne: false };

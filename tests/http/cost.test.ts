@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { DAY_MS } from '../../src/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { ingestCostlyWeek, WEEK } from '../support/costly-week.ts';
 import { linksOf } from '../support/http.ts';
 import { iso, setUpInsights } from '../support/insights.ts';
@@ -30,6 +30,11 @@ interface CauseCost extends Figures {
   exception_message: string | null;
   red_runs_alone: number;
   failed_runs: number;
+}
+type PartCost = Omit<TestCost, 'test_name'>;
+interface FoundTests {
+  total: number;
+  tests: { test_name: string; cost: PartCost | null }[];
 }
 interface Costs {
   causes: CauseCost[];
@@ -186,6 +191,51 @@ describe('the week of docs/cost.md', () => {
       `${insights.fixture.base}/causes/${causes[0]?.cause_id}`,
     );
     expect(details.cost.red_runs).toBe(6);
+  });
+
+  test('orders a search of tests by what each costs, in the figures of the list of costs', async () => {
+    const { tests, total } = await insights.app.get<Costs>(`${insights.fixture.base}/cost`);
+    const search = (query: Record<string, string | string[]> = {}) =>
+      insights.fixture.search({ sort: 'cost', per_page: '100', ...query });
+    const found = await insights.app.get<FoundTests>(search());
+    const names = found.tests.map(({ test_name }) => test_name);
+    const costly = found.tests.filter(({ cost }) => cost !== null && cost.failed_runs > 0);
+    expect(names.slice(0, 3)).toEqual(['pays', 'cart', 'mail']);
+    expect(costly).toHaveLength(tests.length);
+    for (const { test_name, cost } of costly)
+      expect(tests.find((one) => one.test_name === test_name)).toMatchObject({ ...cost });
+    // What costs nothing comes after it, by name, and has the same figures: none.
+    expect(names.slice(3)).toEqual([...names.slice(3)].sort());
+    expect(names).toHaveLength(found.total);
+    expect(found.tests.at(-1)?.cost?.red_runs).toBe(0);
+    for (const figure of ['red_runs', 'reruns', 'rerun_minutes', 'waiting_hours', 'queue_departures'] as const)
+      expect(found.tests.reduce((sum, { cost }) => sum + (cost?.[figure] ?? 0), 0)).toBeCloseTo(total[figure], 9);
+    const upward = await insights.app.get<FoundTests>(search({ direction: 'asc' }));
+    expect(upward.tests.map(({ test_name }) => test_name)).toEqual([...names.slice(3), 'cart', 'mail', 'pays']);
+    // By whole names it is sorted in memory, by patterns in the store.
+    for (const test_name of [
+      ['mail', 'pays', 'steady 1', 'cart'],
+      ['?ail', 'p?ys', 'ste*y 1', 'ca?t'],
+    ]) {
+      const some = await insights.app.get<FoundTests>(search({ test_name, pipeline_name: 'CI' }));
+      expect(some.tests.map((one) => one.test_name)).toEqual(['pays', 'cart', 'mail', 'steady 1']);
+      expect(some.tests.slice(0, 3)).toEqual(found.tests.slice(0, 3));
+    }
+    const other = await insights.app.get<FoundTests>(insights.fixture.search());
+    expect(other.tests.every(({ cost }) => cost === null)).toBe(true);
+  });
+
+  test('keeps the order of a search by cost from page to page, whatever failed since', async () => {
+    const { clock } = insights.fixture.stores;
+    const first = await insights.app.request(insights.fixture.search({ sort: 'cost', per_page: '2' }));
+    const names = ((await first.json()) as FoundTests).tests.map(({ test_name }) => test_name);
+    clock.set(clock.now() + 5 * MINUTE_MS);
+    const next = await insights.app.request(linksOf(first).next ?? '');
+    names.push(...((await next.json()) as FoundTests).tests.map(({ test_name }) => test_name));
+    expect(names.slice(0, 3)).toEqual(['pays', 'cart', 'mail']);
+    expect(new Set(names).size).toBe(4);
+    const back = await insights.app.get<FoundTests>(linksOf(next).prev ?? '');
+    expect(back.tests.map(({ test_name }) => test_name)).toEqual(names.slice(0, 2));
   });
 
   test('costs the change that was wrong what it cost, if that is asked', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { RedRunCauses } from '../../src/insights/causes-of-red-runs.ts';
 import { RunDays, type RunsOfDay } from '../../src/insights/run-days.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpInsights } from '../support/insights.ts';
@@ -67,7 +68,7 @@ async function setUp() {
 }
 
 const sorted = (days: readonly RunsOfDay[]) =>
-  days.map(({ red, starts, outside }) => ({
+  days.map(({ red, starts, defaultStarts, outside }) => ({
     red: red
       .map((run) => ({
         ...run,
@@ -76,6 +77,7 @@ const sorted = (days: readonly RunsOfDay[]) =>
       }))
       .sort((one, other) => (one.costly.key < other.costly.key ? -1 : 1)),
     starts: starts.toSorted((one, other) => one - other),
+    defaultStarts: defaultStarts.toSorted((one, other) => one - other),
     outside: outside.toSorted((one, other) => one.began_ms - other.began_ms || one.next_ms - other.next_ms),
   }));
 
@@ -92,6 +94,28 @@ test(`days kept in memory are those of a fresh read after each late result, and 
     const isOfPart = ({ starts: [first = 0] }: RunsOfDay): boolean =>
       dayOf(first) >= dayOf(part.start) && dayOf(first) <= dayOf(part.end - 1);
     expect(sorted(await fresh(part))).toEqual(all.filter(isOfPart));
+  }
+});
+
+test(`the causes of red runs, kept by day, are those of a fresh read after each late result (seed ${seed})`, async () => {
+  const { stores } = insights.fixture;
+  const { owner, name } = insights.fixture.repository;
+  const repository = await stores.repositories.find(owner, name);
+  if (!repository) throw new Error('nothing was ingested');
+  const causeDeps = { clickhouse: stores.clickhouse, db: stores.postgres.db };
+  const kept = new RedRunCauses(causeDeps);
+  for (let round = 0; round < 4; round++) {
+    // Another window each time: the answer about one is kept for a minute.
+    const asked = { start, end: TEST_NOW - round };
+    const [of, ofFresh] = [await kept.of(repository, asked), await new RedRunCauses(causeDeps).of(repository, asked)];
+    const red = (await new RunDays(stores).of(repository, window, { owner })).flatMap((day) => day.red);
+    expect(red.length).toBeGreaterThan(20);
+    for (const { costly } of red)
+      for (const testId of costly.tests)
+        expect(of(costly.key, testId).toSorted()).toEqual(ofFresh(costly.key, testId).toSorted());
+    const known = red.flatMap(({ costly: { key, tests } }) => tests.flatMap((testId) => of(key, testId)));
+    expect(known.some((cause) => cause !== null)).toBe(true);
+    await insights.fixture.ingest(randomRun(start, DAYS), randomRun(start, DAYS));
   }
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
-import { GitHubClient } from '../../src/access/github-client.ts';
 import { hostCredentials } from '../../src/access/host-credentials.ts';
 import { readConfig } from '../../src/config.ts';
+import { HOSTS } from '../../src/hosts/hosts.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { JOB, MINUTE, READER, SECOND, STRANGER, setUpHostApp, UNKNOWN, WRITER } from '../support/host-app.ts';
 import { openTestApp } from '../support/http.ts';
@@ -13,8 +13,8 @@ describe('where host tokens are off', () => {
   const tokens = [READER, WRITER, STRANGER, UNKNOWN, JOB, `ghr_${'x'.repeat(36)}`, 'ghp_', 'nonsense'];
 
   test('they are 403, and nothing is ever sent to a host', async () => {
-    const { githubApiUrl } = readConfig({ GITHUB_AUTH: 'off', GITHUB_API_URL: t.host.url });
-    const app = await openTestApp({ credentials: hostCredentials(githubApiUrl, t.stores) });
+    const { hosts } = readConfig({ GITHUB_AUTH: 'off', GITHUB_API_URL: t.host.url });
+    const app = await openTestApp({ credentials: hostCredentials(hosts, t.stores) });
     const fetched = spyOn(globalThis, 'fetch');
     for (const token of tokens)
       for (const address of [t.search, t.search.replace(t.path.name, 'other'), '/v1/application'])
@@ -25,7 +25,7 @@ describe('where host tokens are off', () => {
   });
 
   test('they are off unless GITHUB_AUTH=on or an address is set; GITHUB_AUTH=off wins', () => {
-    const apiUrlOf = (environment: Record<string, string>) => readConfig(environment).githubApiUrl;
+    const apiUrlOf = (environment: Record<string, string>) => readConfig(environment).hosts[0]?.apiUrl;
     expect(apiUrlOf({})).toBeUndefined();
     expect(apiUrlOf({ GITHUB_AUTH: '', GITHUB_API_URL: '' })).toBeUndefined();
     expect(apiUrlOf({ GITHUB_AUTH: 'off' })).toBeUndefined();
@@ -44,7 +44,7 @@ describe('where host tokens are off', () => {
     ])
       expect(() => readConfig({ GITHUB_API_URL: address })).toThrow(/GITHUB_API_URL must/);
     for (const address of ['http://127.0.0.1:8080', 'http://localhost:8080', 'http://[::1]:8080'])
-      expect(readConfig({ GITHUB_API_URL: address }).githubApiUrl).toBe(address);
+      expect(readConfig({ GITHUB_API_URL: address }).hosts[0]?.apiUrl).toBe(address);
   });
 });
 
@@ -188,7 +188,9 @@ describe('where host tokens are on', () => {
   test('names that a URL would resolve as steps in the path are not asked for', async () => {
     for (const name of ['.', '..'])
       expect(
-        await new GitHubClient({ clock: t.clock, apiUrl: t.host.url }).repository(READER, t.path.owner, name),
+        await HOSTS.github
+          .api({ clock: t.clock, apiUrl: t.host.url })
+          .repository(READER, { owner: t.path.owner, name }),
       ).toEqual({
         kind: 'missing',
       });

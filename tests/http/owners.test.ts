@@ -1,5 +1,6 @@
 /** Who owns tests: what is sent, what follows from it, and where it is read. */
 import { describe, expect, test } from 'bun:test';
+import { testIdOf } from '../../src/domain/identity.ts';
 import type { CodeownersAnswer } from '../../src/insights/codeowners.ts';
 import type { CommitFailures } from '../../src/insights/commit-failures.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
@@ -103,6 +104,51 @@ describe('the owners of tests', () => {
     await fixture.settle();
     expect(await ownersOf(fixture, 'nowhere')).toEqual([]);
     expect(await ownersOf(fixture, 'adds')).toEqual(['@acme/cart', 'dev@acme.com']);
+  });
+
+  test('are previewed for other rules, which are not saved', async () => {
+    const fixture = insights.fixture.another();
+    await fixture.ingest(fixture.run([IN_CART, IN_PAY, NOWHERE]));
+    await send(fixture, {});
+    await fixture.settle();
+    const preview = (rules: unknown, token = insights.app.adminToken) =>
+      insights.app.request(`${fixture.base}/owners/preview`, {
+        method: 'POST',
+        token,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ test_owners: rules }),
+      });
+    const rules = [
+      { file: '/src/', owners: ['@acme/web'] },
+      { test_name: 'pays', owners: ['@acme/pay'] },
+      { test_name: 'gone *', owners: [] },
+    ];
+    expect(await (await preview(rules)).json()).toEqual({
+      tests: 3,
+      rules: [
+        { matches: 2, tests: 1 },
+        { matches: 1, tests: 1 },
+        { matches: 0, tests: 0 },
+      ],
+      changed_tests: 1,
+      changes: [
+        {
+          test_id: testIdOf(fixture.id, 'adds'),
+          test_name: 'adds',
+          owners_before: ['@acme/cart', 'dev@acme.com'],
+          owners_after: ['@acme/web'],
+        },
+      ],
+    });
+    expect(await ownersOf(fixture, 'adds')).toEqual(['@acme/cart', 'dev@acme.com']);
+    expect((await preview([{ owners: ['@acme/web'] }])).status).toBe(422);
+    const unknown = insights.fixture.another();
+    const nothing = await insights.app.request(`${unknown.base}/owners/preview`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ test_owners: rules }),
+    });
+    expect(await nothing.json()).toMatchObject({ tests: 0, changed_tests: 0, changes: [] });
   });
 
   test('are in the search, which finds tests by owner and those that have none', async () => {

@@ -1,6 +1,8 @@
 /** Statements on a whole repository look through a few rows for each identity, not through all of them for each. */
 import { expect, test } from 'bun:test';
 import { type SQL, sql } from 'drizzle-orm';
+import { placeKey } from '../../src/domain/cost.ts';
+import { testIdOf } from '../../src/domain/identity.ts';
 import type { Executor } from '../../src/postgres/client.ts';
 import { isNamedNoneOf } from '../../src/postgres/identity-conditions.ts';
 import { searchStatement, type TestSearchPart } from '../../src/postgres/test-search.ts';
@@ -49,6 +51,20 @@ async function outgrowMemory(tx: Executor): Promise<void> {
   await tx.execute(sql`set local work_mem = '64kB'`);
   await tx.execute(sql`set local hash_mem_multiplier = 1`);
 }
+
+test('a search in the order of cost looks through each test once, and a few rows for each place', async () => {
+  const { id } = insights.fixture;
+  const places = Array.from({ length: 200 }, (_, i) => ({
+    ...{ testId: testIdOf(id, `test ${i}`), pipelineName: 'CI', jobName: 'unit', amount: 1_000 + i },
+  }));
+  const search: TestSearchPart = {
+    ...UNFILTERED,
+    ...{ testIds: [], patterns: ['%'], conditions: [], sort: 'cost', isDescending: true, rows: 11 },
+    costs: new Map(places.map((place) => [placeKey(place), place])),
+  };
+  const rows = await rowsLookedThrough(searchStatement(id, search), outgrowMemory);
+  expect(rows).toBeLessThan(TESTS + 20 * places.length);
+});
 
 test('a search reads excluded names once, however many they are', async () => {
   const { id } = insights.fixture;

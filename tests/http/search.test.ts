@@ -389,6 +389,7 @@ describe('metrics', () => {
       // What has never passed has no duration.
       median_seconds: ['flaky', 'healthy', 'broken'],
       p95_seconds: ['flaky', 'healthy', 'broken'],
+      cost: ['broken', 'flaky', 'healthy'],
     };
     for (const [sort, expected] of Object.entries(orders)) {
       expect([sort, await found({ sort })]).toEqual([sort, expected]);

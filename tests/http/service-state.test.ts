@@ -34,6 +34,7 @@ describe('the state of the service', () => {
   test('names every queue and store', () => {
     expect(state.stores).toEqual({ clickhouse: true, postgres: true, queue: true });
     expect(state.queues.map(({ name }) => name).toSorted()).toEqual([
+      'imported-test-runs',
       'large-test-runs',
       'pr-events',
       'test-runs',

@@ -172,6 +172,26 @@ describe('the red runs of the default branch', () => {
       expect((await insights.app.request(`${insights.fixture.base}/red-runs${query}`)).status).toBe(422);
   });
 
+  test('are counted as the cost counts them, and listed by the run of their pipeline', async () => {
+    const fixture = insights.fixture.another();
+    const ofRun = { run_id: 'twice', commit: 'red' };
+    await fixture.ingest(
+      fixture.run([passed('a', 9)]),
+      fixture.run([failed('a', 4)], ofRun),
+      fixture.run([failed('a', 3)], { ...ofRun, run_attempt: 2 }),
+      fixture.run([failed('b', 2)], { ...ofRun, job_name: 'e2e' }),
+      // From a fork, whose branch has the same name.
+      fixture.run([failed('a', 2)], { commit: 'forked', base_ref: 'main', pull_request: 3 }),
+    );
+    const found = await insights.app.get<RedRuns>(`${fixture.base}/red-runs`);
+    expect([found.runs_count, found.red_runs_count, found.is_complete]).toEqual([4, 3, true]);
+    expect(found.red_runs.map(({ commit_sha, failed_tests }) => [commit_sha, failed_tests])).toEqual([['red', 2]]);
+    const { total } = await insights.app.get<{ total: { runs: number; red_runs: number } }>(
+      `${fixture.base}/red-runs/by-day`,
+    );
+    expect([total.runs, total.red_runs]).toEqual([5, 4]);
+  });
+
   test('say who repairs what is quarantined', async () => {
     const fixture = insights.fixture.another();
     await fixture.ingest(fixture.run([passed('a', 9)]), fixture.run([failed('a', 3)], { commit: 'red' }));

@@ -10,7 +10,7 @@ import { openTestApp, type TestApp } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
-import { delivery, type Example, payloadOf, WEBHOOK_SECRET } from '../support/webhooks.ts';
+import { delivery, type Example, githubSite, payloadOf, WEBHOOK_SECRET } from '../support/webhooks.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const { owner, name } = uniqueRepository();
@@ -32,7 +32,7 @@ beforeAll(async () => {
       (elysia, http) =>
         mountWebhooks(elysia, http, {
           log,
-          secrets: [WEBHOOK_SECRET],
+          hosts: [githubSite([WEBHOOK_SECRET])],
           enqueueEvents: async (id) => {
             await queue;
             queued.push(id);

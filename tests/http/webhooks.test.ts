@@ -11,6 +11,7 @@ import { openTestApp, type TestApp } from '../support/http.ts';
 import {
   delivery,
   type Example,
+  githubSite,
   payloadOf,
   signatureOf,
   WEBHOOK_SECRET,
@@ -34,8 +35,7 @@ const open = (secrets: readonly string[], ownerSecrets?: ReadonlyMap<string, rea
       (elysia, http) =>
         mountWebhooks(elysia, http, {
           log,
-          secrets,
-          ...(ownerSecrets && { ownerSecrets }),
+          hosts: [githubSite(secrets, ownerSecrets)],
           enqueueEvents: async (jobId, job) => {
             if (isQueueDown) throw new StoreUnavailable('queue', new Error('connect to 10.0.0.1'));
             queued.push([jobId, job]);
@@ -339,7 +339,7 @@ test('the OpenAPI document describes the webhook, with examples of requests and 
     responses: Record<string, { content: Record<string, { schema?: object; example: unknown }> }>;
   }
   const { paths } = await app.get<{ paths: Record<string, { post: Operation }> }>('/docs/json');
-  const operation = paths[PATH]?.post as Operation;
+  const operation = paths['/webhooks/{host}']?.post as Operation;
   expect(operation.security).toEqual([]);
   expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['202', '403', '413', '422', '503']));
   const example = operation.requestBody.content['application/json']?.example as Example['payload'];

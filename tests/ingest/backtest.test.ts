@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { BacktestReport } from '../../src/domain/backtest-report.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
+import { BACKTESTS_KEPT_MAX, BacktestStore } from '../../src/postgres/backtests.ts';
 import { Backtester } from '../../workers/backtester.ts';
 import { backtestsAgree, Course, FROM } from '../support/backtests.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -80,6 +81,8 @@ interface Answer {
   id: string;
   status: string;
   detail: string;
+  summary: string | null;
+  requested_by: string;
   report: BacktestReport | null;
 }
 
@@ -118,6 +121,30 @@ describe('over REST', () => {
       report: { quarantines_count: 1, red_runs: 3, red_runs_spared: 1 },
     });
     expect(await app.get<Answer>(`${course.address}/${id}`)).toEqual(found);
+    const { report: _, ...entry } = found;
+    expect(entry.summary).toBe('It would have made 1 quarantine, spared 1 of 3 red runs and hidden no regression.');
+    expect(entry.requested_by).not.toBe('');
+    expect(await app.get<{ backtests: unknown[] }>(course.address)).toEqual({ backtests: [entry] });
+  });
+
+  test('lists the newest of a repository, and keeps no more', async () => {
+    const { app, stores } = ingest;
+    const course = await Course.start(ingest, 'off');
+    const store = new BacktestStore(stores.postgres.db, stores.clock);
+    const repository = { id: course.id, owner: 'acme', name: 'shop' };
+    const policy = course.policy();
+    const asked: string[] = [];
+    for (let i = 0; i < BACKTESTS_KEPT_MAX + 2; i++) {
+      const { id } = await store.request(repository, policy, { kind: 'service', name: `person ${i}` });
+      await store.finish(id, { failure: 'no' });
+      asked.push(id);
+    }
+    const { backtests } = await app.get<{ backtests: { id: string; requested_by: string; status: string }[] }>(
+      course.address,
+    );
+    expect(backtests.map(({ id }) => id)).toEqual(asked.toReversed().slice(0, BACKTESTS_KEPT_MAX));
+    expect(backtests[0]).toMatchObject({ requested_by: `person ${BACKTESTS_KEPT_MAX + 1}`, status: 'failed' });
+    expect((await app.request(`${course.address}/${asked[0]}`)).status).toBe(404);
   });
 
   test('refuses what is no policy, what was never on, and what is unknown', async () => {

@@ -6,7 +6,15 @@ import { followPages, logOf } from '../support/events.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
-import { delivery, type Example, MERGED, payloadOf, WEBHOOK_SECRET, webhookExamples } from '../support/webhooks.ts';
+import {
+  delivery,
+  type Example,
+  githubSite,
+  MERGED,
+  payloadOf,
+  WEBHOOK_SECRET,
+  webhookExamples,
+} from '../support/webhooks.ts';
 
 let stores: TestStores;
 let app: TestApp;
@@ -22,7 +30,7 @@ beforeAll(async () => {
       (elysia, http) =>
         mountWebhooks(elysia, http, {
           log: stores.log,
-          secrets: [WEBHOOK_SECRET],
+          hosts: [githubSite([WEBHOOK_SECRET])],
           enqueueEvents: async (jobId, job) => {
             for (const { key, type } of job.events) queued.set(key, { repository: job.repository, type });
             await stores.producers.of(prEvents).add(job, jobId);

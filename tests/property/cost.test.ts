@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   type CostlyRun,
   costAmong,
+  costByPlace,
   costByTest,
   costedRuns,
   type Departure,
@@ -28,6 +29,8 @@ const run: fc.Arbitrary<CostlyRun & { isCounted: boolean }> = fc
     length: fc.nat(3),
     reason: fc.constantFrom(...RED_REASONS),
     key: fc.uuid(),
+    pipelineName: fc.constantFrom('CI', 'nightly'),
+    jobName: fc.constantFrom('unit', 'e2e'),
     tests,
     pullRequest: fc.constantFrom(null, 1, 2),
     commit: fc.constantFrom('x', 'y'),
@@ -72,6 +75,22 @@ describe('the cost of red runs', () => {
         for (const one of byTest) {
           expect(one.redRunsAlone).toBeLessThanOrEqual(one.redRuns + 1e-9);
           expect(one.redRuns).toBeLessThanOrEqual(one.failedRuns + 1e-9);
+        }
+      }),
+    );
+  });
+
+  test('of a test adds up over its CI jobs', () => {
+    fc.assert(
+      fc.property(runs, fc.array(departure, { maxLength: 4 }), (some, left) => {
+        const costed = costedRuns(some, left).runs;
+        const places = [...costByPlace(costed).values()];
+        for (const one of costByTest(costed)) {
+          const ofTest = places.flatMap(({ testId, cost }) => (testId === one.key ? [cost] : []));
+          for (const figure of ['redRuns', 'reruns', 'rerunMs', 'waitMs', 'departures', 'failedRuns'] as const)
+            expect(sum(ofTest, (place) => place[figure])).toBeCloseTo(one[figure], 6);
+          expect(sum(ofTest, ({ redRunsAlone }) => redRunsAlone)).toBe(one.redRunsAlone);
+          expect(new Set(ofTest.flatMap(({ pullRequests }) => [...pullRequests]))).toEqual(new Set(one.pullRequests));
         }
       }),
     );

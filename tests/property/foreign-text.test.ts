@@ -46,6 +46,7 @@ const judged = fc
       where: null,
       owners: [test.name],
       sourcePath: path,
+      line: null,
       attachments: [{ kind: 'file' as const, name: test.name, url: 'https://files.example/a' }],
       historyUrl: null,
     }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Missing, Unavailable } from '../../src/access/host-answer.ts';
 import { AnswerCache } from '../../src/access/host-cache.ts';
+import type { Missing, Unavailable } from '../../src/hosts/api/answer.ts';
 import { TEST_NOW, TestClock } from '../support/clock.ts';
 
 type Yes = { kind: 'yes'; askedAt: number };

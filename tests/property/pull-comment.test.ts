@@ -1,7 +1,6 @@
 /** The comment on a pull request: whatever tests, branches and owners are called, it is text there, and it has a bound. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readMarked, withMarker } from '../../src/client/comment/marker.ts';
 import { CLAIM_VERDICTS } from '../../src/domain/change-claim.ts';
 import { COMMIT_VERDICTS } from '../../src/domain/commit-verdict.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type CommentedFailure,
   commentText,
 } from '../../src/domain/pull-comment.ts';
+import { readMarked, withMarker } from '../../src/host-api/marker.ts';
 
 const PARTS = [
   ...':#-+~^ \t\n\r\v\f[]()|*_`<>@!&;.%,"\\/$a1é🙂',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Codeowners } from '../../src/domain/codeowners.ts';
 import { globMatcher, globToLike } from '../../src/domain/glob.ts';
+import { type OwnersPreview, type PreviewedTest, previewOwners } from '../../src/domain/owner-preview.ts';
 import type { OwnerRule } from '../../src/domain/owner-rules.ts';
 import { RepositoryFiles, reportedPath } from '../../src/domain/test-file.ts';
 import { Ownership } from '../../src/domain/test-owners.ts';
@@ -101,6 +102,70 @@ describe('rules of the settings', () => {
     ['Other', 'src/a.test.ts', ['@core']],
   ])('%s in %s has %p', (name, file, owners) => {
     expect(ownersOf(ownership([], rules), file, name)).toEqual(owners);
+  });
+});
+
+describe('a preview of other rules', () => {
+  const name = fc.constantFrom('Cart adds', 'Cart slow', 'Pay', '');
+  const file = fc.constantFrom('src/a.test.ts', 'packages/web/src/a.test.ts', 'lib/x.java', '');
+  const tests = fc
+    .array(fc.record({ name, file }), { maxLength: 12 })
+    .map((all) => all.map((one, i) => ({ ...one, testId: String(i) })));
+  const rule: fc.Arbitrary<OwnerRule> = fc.record(
+    {
+      test_name: fc.constantFrom('*', 'Cart*', '*slow', 'none'),
+      file: fc.constantFrom('/src/', '*.java'),
+      owners: fc.subarray(['@a', '@b']),
+    },
+    { requiredKeys: ['owners', 'test_name'] },
+  );
+  const rules = fc.array(rule, { maxLength: 4 });
+  const preview = (all: PreviewedTest[], before: OwnerRule[], after: OwnerRule[]): OwnersPreview => {
+    const steps = previewOwners(all, {
+      before: ownership([], before),
+      after: ownership([], after),
+      count: after.length,
+    });
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  };
+
+  test('counts each test for the last rule that matches it, and for every rule that does', () => {
+    fc.assert(
+      fc.property(tests, rules, rules, (all, before, after) => {
+        const found = preview(all, before, after);
+        expect(found.tests).toBe(all.length);
+        found.rules.forEach(({ matches, tests: own }, i) => {
+          const alone = preview(all, [], after.slice(i, i + 1)).rules[0];
+          const last = preview(all, [], after.slice(0, i + 1)).rules.at(-1);
+          expect(alone?.matches).toBe(matches);
+          expect(last?.tests).toBe(matches);
+          expect(own).toBeLessThanOrEqual(matches);
+        });
+        const ruled = all.filter((one) => ownership([], after).rulesOf(one).length > 0);
+        expect(found.rules.reduce((sum, { tests: own }) => sum + own, 0)).toBe(ruled.length);
+      }),
+    );
+  });
+
+  test('lists the tests whose owners differ, with both, and none for the same rules', () => {
+    fc.assert(
+      fc.property(tests, rules, rules, (all, before, after) => {
+        const { changed, changes } = preview(all, before, after);
+        const [is, was] = [ownership([], after), ownership([], before)];
+        const expected = all.flatMap((one) => {
+          const [now, then] = [was.ownersOf(one).owners, is.ownersOf(one).owners];
+          return JSON.stringify(now) === JSON.stringify(then) ? [] : [{ testId: one.testId, before: now, after: then }];
+        });
+        const sorted = (some: readonly { testId: string }[]) =>
+          some.toSorted((one, other) => Number(one.testId) - Number(other.testId));
+        expect(sorted(changes.map(({ name: _, ...one }) => one))).toEqual(sorted(expected));
+        expect(changed).toBe(expected.length);
+        expect(preview(all, after, after).changes).toEqual([]);
+      }),
+    );
   });
 });
 

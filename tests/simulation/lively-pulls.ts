@@ -125,6 +125,7 @@ export const pullRequestsOf = ({ owner, name }: LivelyRepository, pulls: readonl
   repository: { host: 'github.com', owner, name },
   default_branch: 'main',
   page_url: `https://github.example.com/${owner}/${name}`,
+  page_kind: 'github',
   renamed_from: null,
   pull_requests: pulls.map(({ number, author, title, branch, commits, merged }) => {
     const head = commits.at(-1);

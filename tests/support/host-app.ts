@@ -1,8 +1,8 @@
 /** The app with a repository host on this machine behind it. */
 import { afterEach, beforeEach } from 'bun:test';
 import { z } from 'zod';
-import { GitHubClient } from '../../src/access/github-client.ts';
 import { HostCredentials } from '../../src/access/host-credentials.ts';
+import { HOSTS } from '../../src/hosts/hosts.ts';
 import type { Permission } from '../../src/http/auth.ts';
 import { mount } from '../../src/http/operation.ts';
 import { owner, repository } from '../../src/http/path.ts';
@@ -68,8 +68,8 @@ export async function openHostApp(prefix = ''): Promise<HostApp> {
   const clock = new TestClock(TEST_NOW);
   const logged: string[] = [];
   const log = createLogger('debug', { write: (line) => void logged.push(line) });
-  const patient = new GitHubClient({ clock, apiUrl: host.url, requestMsMax: PATIENCE_MS });
-  const impatient = new GitHubClient({ clock, apiUrl: host.url, requestMsMax: ENDLESS_MS });
+  const patient = HOSTS.github.api({ clock, apiUrl: host.url, requestMsMax: PATIENCE_MS });
+  const impatient = HOSTS.github.api({ clock, apiUrl: host.url, requestMsMax: ENDLESS_MS });
   const client = new Proxy(patient, {
     get: (_, name) => {
       const asked = host.isEndless ? impatient : patient;

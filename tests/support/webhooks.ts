@@ -5,8 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { v5 as uuid5 } from 'uuid';
 import { z } from 'zod';
+import type { HostSite } from '../../src/hosts/site.ts';
 
 export const WEBHOOK_SECRET = 'a secret of the tests only';
+
+/** GitHub as the default host, with the secrets of its webhooks. */
+export const githubSite = (secrets: readonly string[] = [], ownerSecrets: HostSite['ownerSecrets'] = new Map()) =>
+  ({ name: 'github', kind: 'github', isDefault: true, secrets, ownerSecrets }) as const;
+export const GITHUB = githubSite();
 const DELIVERIES_NAMESPACE = '0c1b8f3e-7d0e-4f7a-9a51-3a3a3b0e5c11';
 
 const payloadSchema = z.looseObject({ action: z.string().optional() });

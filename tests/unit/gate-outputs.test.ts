@@ -17,6 +17,7 @@ const failure = (change: Partial<JudgedTest> = {}): JudgedTest => ({
   exceptionType: 'AssertionError',
   exceptionMessage: 'expected 110.00, got 110.01',
   sourcePath: 'tests/cart.py',
+  line: 7,
   attachments: [],
   historyUrl: 'https://ci.acme.example/v1/ci/acme/repositories/shop/tests/1',
   ...change,

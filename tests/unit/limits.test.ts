@@ -21,6 +21,7 @@ import { cursorParameter, readQuery, textsParameter } from '../../src/http/param
 import { HttpProblem } from '../../src/http/problems.ts';
 import { BODY_LIMITS, gunzip } from '../../src/ingest/body.ts';
 import { parseOtlp } from '../../src/ingest/otlp/map.ts';
+import { pullRequestsBody } from '../../src/ingest/pull-requests.ts';
 import { reportFiles } from '../../src/ingest/reports/files.ts';
 import { changedFilesBody } from '../../src/insights/changed-files.ts';
 import { codeownersBody } from '../../src/insights/codeowners.ts';
@@ -115,6 +116,8 @@ const codeowners = (more: Record<string, unknown>) =>
   told(codeownersBody, { host: 'github', path: 'CODEOWNERS', content: '', ...more });
 
 const changed = (paths: readonly string[]) => told(changedFilesBody, { paths });
+
+const PULL_REQUEST = { number: 7, id: 7, title: 'Pay by card', updated_at: '2026-11-21T09:30:00Z' };
 
 const BEYOND: Record<Told, [() => unknown, string]> = {
   CODEOWNERS_BODY_BYTES_MAX: [
@@ -336,6 +339,10 @@ const BEYOND: Record<Told, [() => unknown, string]> = {
     REQUEST_LIMITS.CHANGED_FILES_MAX.sentence(),
   ],
   CHANGED_PATH_LENGTH_MAX: [() => changed(['x'.repeat(1_001)]), REQUEST_LIMITS.CHANGED_PATH_LENGTH_MAX.sentence()],
+  SENT_PULL_REQUESTS_MAX: [
+    () => told(pullRequestsBody, { pull_requests: Array.from({ length: 101 }, () => PULL_REQUEST) }),
+    REQUEST_LIMITS.SENT_PULL_REQUESTS_MAX.sentence(),
+  ],
   CHECKED_NAMES_MAX: [
     () => told(checkBody, { tests_names: Array.from({ length: 10_001 }, () => 'a') }),
     REQUEST_LIMITS.CHECKED_NAMES_MAX.sentence(),

@@ -22,6 +22,7 @@ const MADE: Record<string, readonly RegExp[]> = {
   'src/domain/message-parts.ts': PARTS.map(({ pattern }) => pattern),
   'src/domain/moment.ts': [DATE_TIME],
   // Paths, from routes.
+  'src/hosts-config.ts': [/^([a-z0-9-]+)(?:\/([\w.-]+))?=(.{16,})$/],
   'src/http/edge.ts': [/^\/app\/.*\/?$/, /^\/v1\/ci\/[^/]+\/repositories\/[^/]+\/?$/],
   'src/operate/board/board.ts': [/^\/api\/queues\/([^/]+)\/([^/]+)$/],
   'src/http/session-cookie.ts': [/(?:^|;\s*)ci_insights_session=([\w-]+)/],

@@ -1,6 +1,6 @@
 /** Which comments are queue commands, as Mergify documents it. */
 import { describe, expect, test } from 'bun:test';
-import { queueCommandOf } from '../../src/ingest/webhooks/queue-command.ts';
+import { queueCommandOf } from '../../src/hosts/webhooks/queue-command.ts';
 
 describe('a comment is a queue command', () => {
   test.each([

@@ -1,11 +1,11 @@
 /** The events that each kind of delivery makes, with their metadata. */
 import { describe, expect, test } from 'bun:test';
-import { jobOf } from '../../src/ingest/webhooks/job.ts';
+import { jobOf } from '../../src/hosts/webhooks/job.ts';
 import type { JobEvent } from '../../src/queue/pr-events.ts';
-import { MERGED, payloadOf } from '../support/webhooks.ts';
+import { GITHUB, MERGED, payloadOf } from '../support/webhooks.ts';
 
 /** The job of a payload, or the reason why there is none. */
-const read = (event: string, payload: unknown, id = 'd1') => jobOf({ id, event, payload, bodyHash: id });
+const read = (event: string, payload: unknown, id = 'd1') => jobOf(GITHUB, { id, event, payload, bodyHash: id });
 
 const eventsOf = (event: string, payload: unknown): JobEvent[] => {
   const { job, reason } = read(event, payload);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
-import { signatureCheck } from '../../src/ingest/webhooks/signature.ts';
+import { signatureCheck } from '../../src/hosts/webhooks/signature.ts';
 import { signatureOf } from '../support/webhooks.ts';
 
 const SECRET = 'first of two secrets';
@@ -63,7 +63,7 @@ describe('a signature', () => {
 });
 
 describe('GITHUB_WEBHOOK_SECRET', () => {
-  const secretsOf = (value: string) => readConfig({ GITHUB_WEBHOOK_SECRET: value }).webhookSecrets;
+  const secretsOf = (value: string) => readConfig({ GITHUB_WEBHOOK_SECRET: value }).hosts[0]?.secrets;
 
   test('is one secret, or two separated by a comma, or not set', () => {
     expect(secretsOf('0123456789abcdef')).toEqual(['0123456789abcdef']);

@@ -1,17 +1,19 @@
 /** The jobs that deliveries become, from octokit's collection of real payloads and variants of them. */
 import { describe, expect, test } from 'bun:test';
+import { emitterEventNames } from '@octokit/webhooks';
 import fc from 'fast-check';
 import { ZodError } from 'zod';
-import { eventOfBody } from '../../src/ingest/webhooks/delivery.ts';
-import { jobIdOf, jobOf } from '../../src/ingest/webhooks/job.ts';
-import { isRead } from '../../src/ingest/webhooks/mapping.ts';
+import { eventOfBody } from '../../src/hosts/github/delivery.ts';
+import { isRead } from '../../src/hosts/github/mapping.ts';
+import { HOSTS } from '../../src/hosts/hosts.ts';
+import { jobIdOf, jobOf } from '../../src/hosts/webhooks/job.ts';
 import { type JobEvent, prEventsSchema, readEvent } from '../../src/queue/pr-events.ts';
-import { MERGED, payloadOf, webhookExamples } from '../support/webhooks.ts';
+import { GITHUB, MERGED, payloadOf, webhookExamples } from '../support/webhooks.ts';
 
 const EXAMPLES = webhookExamples();
 
 /** The job of a payload, or the reason why there is none. */
-const read = (event: string, payload: unknown, id = 'd1') => jobOf({ id, event, payload, bodyHash: id });
+const read = (event: string, payload: unknown, id = 'd1') => jobOf(GITHUB, { id, event, payload, bodyHash: id });
 
 const eventsOf = (event: string, payload: unknown): JobEvent[] => {
   const { job, reason } = read(event, payload);
@@ -24,7 +26,7 @@ describe('every payload of the collection', () => {
     expect(EXAMPLES.length).toBeGreaterThan(700);
     expect(new Set(EXAMPLES.map(({ delivery }) => delivery)).size).toBe(EXAMPLES.length);
     for (const { name, event, delivery, payload } of EXAMPLES) {
-      const { job, reason } = jobOf({ id: delivery, event, payload, bodyHash: delivery });
+      const { job, reason } = jobOf(GITHUB, { id: delivery, event, payload, bodyHash: delivery });
       if (!job || job.events.length === 0) expect([name, reason]).toEqual([name, expect.stringMatching(/^[A-Z].+\.$/)]);
       else expect([name, reason]).toEqual([name, null]);
       if (!job) continue;
@@ -37,7 +39,7 @@ describe('every payload of the collection', () => {
   test('together make as many events of each type as there are deliveries of that kind', () => {
     const counts: Record<string, number> = {};
     for (const { event, delivery, payload } of EXAMPLES)
-      for (const { type } of jobOf({ id: delivery, event, payload, bodyHash: delivery }).job?.events ?? [])
+      for (const { type } of jobOf(GITHUB, { id: delivery, event, payload, bodyHash: delivery }).job?.events ?? [])
         counts[type] = (counts[type] ?? 0) + 1;
     const actions = (event: string, ...names: string[]): number =>
       EXAMPLES.filter((it) => it.event === event && names.includes(it.payload.action ?? '')).length;
@@ -173,7 +175,13 @@ test('a payload that lacks a required field is refused with the place of the fie
 });
 
 test('job ids contain no colon and are not all digits, as the queue requires', () => {
-  const id = jobIdOf({ bodyHash: '1234567890' });
+  const id = jobIdOf('github', { bodyHash: '1234567890' });
   expect(id).toMatch(/^[\w.-]+$/);
   expect(id).not.toMatch(/^\d+$/);
+});
+
+test('every type of delivery that the host documents is read or named as not offered, and only once', () => {
+  const { read, notOffered } = HOSTS.github.webhooks;
+  const documented = new Set(emitterEventNames.map((name) => name.split('.')[0] ?? name));
+  expect([...read, ...notOffered, 'ping'].sort()).toEqual([...documented].sort());
 });

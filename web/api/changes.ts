@@ -26,3 +26,8 @@ export async function causesChanged(client: QueryClient): Promise<void> {
 export async function quarantinesChanged(client: QueryClient): Promise<void> {
   await readAgain(client, SHOW_QUARANTINES);
 }
+
+/** After a backtest was asked for. */
+export async function backtestsChanged(client: QueryClient): Promise<void> {
+  await readAgain(client, ['backtests']);
+}

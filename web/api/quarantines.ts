@@ -1,11 +1,13 @@
 /** Quarantines, and backtests of their policies. */
 import { queryOptions } from '@tanstack/react-query';
 import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
-import type { BacktestAnswer } from '../../src/quarantines/backtests.ts';
+import type { BacktestAnswer, BacktestList } from '../../src/quarantines/backtests.ts';
 import type { QuarantineListAnswer } from '../../src/quarantines/schemas.ts';
 import { ask, get, pathOf } from './client.ts';
 import { keyOf } from './keys.ts';
 import { insights, type RepositoryPath } from './paths.ts';
+
+export type Quarantine = QuarantineListAnswer['quarantined_tests'][number];
 
 export const quarantinesQuery = (path: RepositoryPath, testId?: string) =>
   queryOptions({
@@ -71,4 +73,11 @@ export const backtestQuery = (path: RepositoryPath, id: string) =>
   queryOptions({
     queryKey: keyOf('backtest', path, id),
     queryFn: ({ signal }) => get<BacktestAnswer>(`${insights(path)}${pathOf`/backtests/${id}`}`, {}, signal),
+  });
+
+/** Those that were asked for, the newest first. */
+export const backtestsQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: keyOf('backtests', path),
+    queryFn: ({ signal }) => get<BacktestList>(`${insights(path)}/backtests`, {}, signal),
   });

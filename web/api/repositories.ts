@@ -1,6 +1,8 @@
 /** Repositories: the list, what a repository is doing, its host and its settings. */
 import { queryOptions } from '@tanstack/react-query';
+import type { OwnerRule } from '../../src/domain/owner-rules.ts';
 import type { RepositoryHost } from '../../src/insights/host.ts';
+import type { OwnersPreviewAnswer } from '../../src/insights/owner-preview.ts';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import type { RepositoryChangeList } from '../../src/insights/repository-changes.ts';
 import type { RepositoryStatistics } from '../../src/insights/repository-stats.ts';
@@ -92,3 +94,16 @@ export const settingsQuery = (path: RepositoryPath) =>
 
 export const changeSettings = (path: RepositoryPath, body: SettingsChange) =>
   ask<ChangedSettings>('PATCH', `${insights(path)}/settings`, { body });
+
+/** What rules of owners would do; nothing is saved. */
+export const ownersPreviewQuery = (path: RepositoryPath, rules: readonly OwnerRule[]) =>
+  queryOptions({
+    queryKey: keyOf('owners preview', path, rules),
+    queryFn: async ({ signal }) =>
+      (
+        await ask<OwnersPreviewAnswer>('POST', `${insights(path)}/owners/preview`, {
+          body: { test_owners: rules },
+          signal,
+        })
+      ).body,
+  });

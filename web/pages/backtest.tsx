@@ -1,8 +1,9 @@
 /** What a policy of automatic quarantine would have done: one asks for a replay, and sees what it found. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { FormEvent, ReactNode } from 'react';
 import type { BacktestAnswer } from '../../src/quarantines/backtests.ts';
+import { backtestsChanged } from '../api/changes.ts';
 import { backtestQuery, type RepositoryPath, requestBacktest, sessionQuery } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { formatCount, formatCounted, formatSeconds, formatShare } from '../ui/format.ts';
@@ -11,12 +12,11 @@ import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { formatUtcDay } from '../ui/utc.ts';
-import { LEVELS, policyOf } from './backtest-policy.ts';
+import { Backtests } from './backtest-list.tsx';
+import { type FormValues, LEVELS, policyOf, valuesOf } from './backtest-policy.ts';
 
 const route = getRouteApi('/signed/$owner/$repository/quarantines/backtest');
 type Report = NonNullable<BacktestAnswer['report']>;
-const DAY_MS = 86_400_000;
-const DAYS_DEFAULT = 60;
 const REFETCH_MS = 2_000;
 const HOUR_SECONDS = 3_600;
 
@@ -24,6 +24,7 @@ export function BacktestPage() {
   const path = route.useParams();
   const { id } = route.useSearch();
   const navigate = route.useNavigate();
+  const client = useQueryClient();
   useTitle('Backtest');
   const { data: session } = useQuery(sessionQuery);
   const found = useQuery({
@@ -33,7 +34,10 @@ export function BacktestPage() {
   });
   const asked = useMutation({
     mutationFn: (form: FormData) => requestBacktest(path, policyOf(form)),
-    onSuccess: (backtest) => void navigate({ search: { id: backtest.id } }),
+    onSuccess: (backtest) => {
+      void backtestsChanged(client);
+      void navigate({ search: (before) => ({ ...before, id: backtest.id }) });
+    },
   });
   const mayAsk = session !== undefined && session?.scope !== 'view';
   return (
@@ -48,58 +52,55 @@ export function BacktestPage() {
           what it would have hidden. It changes nothing.
         </p>
       </header>
-      {mayAsk && (
+      {mayAsk && (id === undefined || !found.isPending) && (
         <Form
+          // One that is opened again is asked for with its own levels.
+          key={found.data?.id}
+          values={valuesOf(found.data?.policy, Date.now())}
           isBusy={asked.isPending || found.data?.status === 'running'}
           error={asked.error}
           onAsk={(form) => asked.mutate(form)}
         />
       )}
-      {id === undefined && !mayAsk && (
-        <div className="card">
-          <Empty title="Only who may quarantine asks for a backtest">
-            <p>A link to one shows it to everyone who may read.</p>
-          </Empty>
-        </div>
-      )}
       {id !== undefined && found.isPending && <Loading rows={6} />}
       {found.error && <Failed error={found.error} reset={() => void found.refetch()} />}
       {found.data && <Result path={path} backtest={found.data} />}
+      <Backtests path={path} open={id} />
     </div>
   );
 }
 
 interface FormProps {
+  values: FormValues;
   isBusy: boolean;
   error: Error | null;
   onAsk: (form: FormData) => void;
 }
 
-function Form({ isBusy, error, onAsk }: FormProps) {
+function Form({ values, isBusy, error, onAsk }: FormProps) {
   const ask = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     onAsk(new FormData(event.currentTarget));
   };
-  const since = new Date(Date.now() - DAYS_DEFAULT * DAY_MS).toISOString().slice(0, 10);
   return (
     <Section title="Policy">
       <form onSubmit={ask} className="grid gap-4 p-4 sm:grid-cols-2 lg:grid-cols-4">
         <Field label="Quarantines">
-          <select name="mode" className="field w-full font-normal">
+          <select name="mode" defaultValue={values.mode} className="field w-full font-normal">
             <option value="flaky">Flaky tests</option>
             <option value="flaky+broken">Flaky and broken tests</option>
           </select>
         </Field>
         <Field label="Switched on (UTC day)">
-          <input name="since" type="date" required defaultValue={since} className="field w-full font-normal" />
+          <input name="since" type="date" required defaultValue={values.since} className="field w-full font-normal" />
         </Field>
-        {LEVELS.map(({ name, label, value, min, max, step }) => (
+        {LEVELS.map(({ name, label, min, max, step }) => (
           <Field key={name} label={label}>
             <input
               name={name}
               type="number"
               required
-              defaultValue={value}
+              defaultValue={values.levels[name]}
               min={min}
               max={max}
               step={step}
@@ -108,7 +109,8 @@ function Form({ isBusy, error, onAsk }: FormProps) {
           </Field>
         ))}
         <label className="flex items-center gap-2 sm:col-span-2">
-          <input name="narrowed" type="checkbox" /> Only failures of the kinds that decided, not every failure
+          <input name="narrowed" type="checkbox" defaultChecked={values.isNarrowed} /> Only failures of the kinds that
+          decided, not every failure
         </label>
         <div className="flex items-center gap-3 sm:col-span-2 lg:col-span-4">
           <button type="submit" className="button button-primary" disabled={isBusy}>

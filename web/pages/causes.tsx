@@ -115,7 +115,7 @@ const columnsOf = (path: RepositoryPath, window: { start: number; end: number })
     id: 'cause',
     head: 'Cause',
     isText: true,
-    width: 'w-full max-w-0 min-w-48',
+    width: 'w-full max-w-0 sm:min-w-48',
     value: ({ exception_type: type, exception_message: message }) => [type, message].filter(Boolean).join(': '),
     cell: (cause) => (
       <>
@@ -162,7 +162,7 @@ const columnsOf = (path: RepositoryPath, window: { start: number; end: number })
   {
     id: 'cost',
     head: 'Red runs',
-    hint: 'Shared out evenly among what failed in each',
+    hint: 'Shared out evenly among what failed in each. Counted in this order',
     width: 'max-sm:hidden',
     sorts: ['desc'],
     value: ({ cost }) => cost?.red_runs ?? null,

@@ -162,9 +162,7 @@ function Row({ path, event, onPull }: RowProps) {
               {event.pull_request !== null && `#${event.pull_request} `}
               {summaryOf(known)}
             </span>
-            <span className="truncate text-soft max-sm:hidden" title={event.trigger}>
-              {event.trigger}
-            </span>
+            <span className="truncate text-soft max-sm:hidden">{event.trigger}</span>
             <span className="text-right text-soft">
               <Time at={event.received_at} />
             </span>

@@ -81,7 +81,7 @@ const columnsOf = (path: RepositoryPath, by: Kind): readonly Column<Lane>[] => [
     id: 'lane',
     head: HEADS[by],
     isText: true,
-    width: 'min-w-40',
+    width: 'min-w-28 sm:min-w-40',
     sorts: ['asc', 'desc'],
     value: nameOf,
     cell: (lane) => <span className="font-medium break-words">{nameOf(lane)}</span>,
@@ -89,6 +89,7 @@ const columnsOf = (path: RepositoryPath, by: Kind): readonly Column<Lane>[] => [
   {
     id: 'runs',
     head: 'Runs',
+    width: 'max-sm:hidden',
     sorts: ['desc', 'asc'],
     value: (lane) => lane.runs,
     cell: (lane) => formatCount(lane.runs),
@@ -96,6 +97,7 @@ const columnsOf = (path: RepositoryPath, by: Kind): readonly Column<Lane>[] => [
   {
     id: 'red',
     head: 'Red',
+    width: 'max-sm:hidden',
     hint: 'Runs in which a test failed',
     sorts: ['desc', 'asc'],
     value: (lane) => lane.red_runs,
@@ -114,16 +116,24 @@ const columnsOf = (path: RepositoryPath, by: Kind): readonly Column<Lane>[] => [
     head: 'Against its peers',
     hint: 'How many times as often it fails as runs of the same day that differ in nothing else',
     isText: true,
-    width: 'min-w-40',
+    width: 'min-w-32 sm:min-w-40',
     sorts: ['desc', 'asc'],
     value: (lane) => lane.times_as_often,
-    cell: (lane) => <Against lane={lane} />,
+    // On a phone, with what is to blame.
+    cell: (lane) => (
+      <>
+        <Against lane={lane} />
+        <span className="block text-xs sm:hidden">
+          <Blame path={path} lane={lane} />
+        </span>
+      </>
+    ),
   },
   {
     id: 'blame',
     head: 'To blame',
     isText: true,
-    width: 'min-w-40 max-w-96',
+    width: 'min-w-40 max-w-96 max-sm:hidden',
     value: ({ to_blame: blame, tests: [first] }) => (blame === 'test' ? (first?.test_name ?? null) : blame),
     cell: (lane) => <Blame path={path} lane={lane} />,
   },

@@ -6,6 +6,7 @@ import { deadLettersQuery, replayDeadLetter, serviceStateQuery } from '../api/qu
 import { ActionRow } from '../ui/action-row.tsx';
 import { Chart } from '../ui/chart.tsx';
 import { formatCount, formatSeconds } from '../ui/format.ts';
+import { Hint } from '../ui/hint.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -133,12 +134,16 @@ function Queues({ state: { queues } }: { state: ServiceState }) {
                 <Cell className={NARROW}>{formatCount(queue.active)}</Cell>
                 <Cell className={NARROW}>{formatCount(queue.delayed)}</Cell>
                 <Cell>
-                  <span
-                    className={queue.failed > 0 ? 'font-medium text-broken' : ''}
-                    title={queue.failed > 0 ? 'ci-insights dead-letters retry-failed puts them back' : undefined}
-                  >
-                    {formatCount(queue.failed)}
-                  </span>
+                  {queue.failed > 0 ? (
+                    <Hint
+                      text="ci-insights dead-letters retry-failed puts them back"
+                      className="font-medium text-broken"
+                    >
+                      {formatCount(queue.failed)}
+                    </Hint>
+                  ) : (
+                    0
+                  )}
                 </Cell>
                 <Cell className={NARROW}>{formatSeconds(queue.lag_seconds)}</Cell>
                 <Cell>{drainOf(queue)}</Cell>

@@ -1,14 +1,16 @@
 /** The pull requests on which something ran lately, the one that ran last first, each with what its failures mean. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { PullRequestList } from '../../src/insights/pulls.ts';
 import { pullsQuery, type RepositoryPath } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { Commit } from '../ui/commit.tsx';
-import { PagedList } from '../ui/paged-list.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Paged } from '../ui/paged-list.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty } from '../ui/states.tsx';
+import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 
@@ -39,9 +41,11 @@ export function Pulls() {
       }),
     [navigate],
   );
-  const pulls = found.data?.pages.flatMap((page) => page.body.pulls) ?? [];
+  const pulls = useMemo(() => found.data?.pages.flatMap((page) => page.body.pulls) ?? [], [found.data]);
+  const { owner, repository } = path;
+  const columns = useMemo(() => columnsOf({ owner, repository }), [owner, repository]);
   const { author } = search;
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = [search.q, author, search.state].some((one) => one !== undefined);
   return (
     <>
       <h1 className="sr-only">Pull requests</h1>
@@ -75,9 +79,9 @@ export function Pulls() {
         )}
       </div>
       <div className="card overflow-hidden">
-        <PagedList
+        <Paged
           found={found}
-          rows={pulls}
+          count={pulls.length}
           older="Older pull requests"
           empty={
             <Empty title={isFiltered ? 'No pull request matches' : 'Nothing has run for a pull request in 14 days'}>
@@ -85,66 +89,175 @@ export function Pulls() {
             </Empty>
           }
         >
-          {(pull) => <Row key={pull.number} path={path} pull={pull} />}
-        </PagedList>
+          <Table
+            label="Pull requests"
+            noun="pull request"
+            columns={columns}
+            rows={pulls}
+            keyOf={({ number }) => String(number)}
+            first={FIRST}
+            isWhole
+            isMore={found.hasNextPage}
+          >
+            {found.hasNextPage && <span className="text-xs text-soft">the heads sort those that are here</span>}
+          </Table>
+        </Paged>
       </div>
     </>
   );
 }
 
-/** What the row is about: something new, something else that failed, or nothing. */
+const FIRST = { id: 'started_at', direction: 'desc' } as const;
+
+const columnsOf = (path: RepositoryPath): readonly Column<Pull>[] => [
+  {
+    id: 'number',
+    head: 'Pull request',
+    isText: true,
+    width: 'w-full min-w-56 max-sm:pr-4',
+    sorts: ['desc', 'asc'],
+    value: ({ number }) => number,
+    cell: (pull) => <What path={path} pull={pull} />,
+  },
+  {
+    id: 'title',
+    head: 'Title',
+    isText: true,
+    isExtra: true,
+    width: 'min-w-48',
+    sorts: ['asc', 'desc'],
+    value: ({ title }) => title,
+  },
+  {
+    id: 'summary',
+    head: 'Verdict',
+    isText: true,
+    isExtra: true,
+    width: 'min-w-64',
+    value: ({ summary }) => summary,
+  },
+  {
+    id: 'new',
+    head: 'New',
+    hint: 'Failed tests that fail because of the change, as far as one can tell',
+    width: 'w-16 max-sm:hidden',
+    sorts: ['desc', 'asc'],
+    value: newFailures,
+    cell: (pull) => <Count value={newFailures(pull)} colour="font-medium text-broken" />,
+  },
+  {
+    id: 'failed',
+    head: 'Failed',
+    hint: 'Executions, over all runs of the newest commit',
+    width: 'w-20 max-sm:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ failed }) => failed,
+    cell: ({ failed }) => <Count value={failed} colour="" />,
+  },
+  {
+    id: 'passed',
+    head: 'Passed',
+    isExtra: true,
+    width: 'w-20',
+    sorts: ['desc', 'asc'],
+    value: ({ passed }) => passed,
+    cell: ({ passed }) => formatCount(passed),
+  },
+  {
+    id: 'commit',
+    head: 'Commit',
+    isText: true,
+    width: 'max-md:hidden',
+    value: ({ commit_sha: commit }) => commit,
+    cell: ({ commit_sha: commit }) => <Commit path={path} commit={commit} />,
+  },
+  {
+    id: 'author',
+    head: 'Author',
+    isText: true,
+    width: 'max-w-40 max-md:hidden',
+    sorts: ['asc', 'desc'],
+    value: ({ user }) => user?.login ?? null,
+    cell: ({ user }) => user !== null && <Author login={user.login} />,
+  },
+  {
+    id: 'started_at',
+    head: 'Started',
+    width: 'w-32 max-sm:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ started_at: at }) => at,
+    cell: ({ started_at: at }) => (
+      <span className="text-soft">
+        <Time at={at} />
+      </span>
+    ),
+  },
+];
+
+function newFailures({ verdicts }: Pull): number {
+  return verdicts.new ?? 0;
+}
+
+const Count = ({ value, colour }: { value: number; colour: string }) => (
+  <span className={value === 0 ? 'text-soft' : colour}>{formatCount(value)}</span>
+);
+
+const Author = ({ login }: { login: string }) => (
+  <Link
+    from="/$owner/$repository/pulls"
+    to="."
+    search={(others) => ({ ...others, author: login })}
+    className="break-words underline"
+    data-hint={`Only those by ${login}`}
+  >
+    {login}
+  </Link>
+);
+
+/** Whether something new failed, something else, or nothing. */
 function Mark({ pull }: { pull: Pull }) {
-  const isNew = (pull.verdicts.new ?? 0) > 0;
-  const hasFailed = pull.failed > 0;
-  const [sign, word, colour] = isNew
-    ? ['✕', 'New failures', 'text-broken']
-    : hasFailed
-      ? ['○', 'Failures that are not new', 'text-flaky']
-      : ['✓', 'Nothing failed', 'text-healthy'];
+  const [sign, word, colour] =
+    newFailures(pull) > 0
+      ? ['✕', 'New failures', 'text-broken']
+      : pull.failed > 0
+        ? ['○', 'Failures that are not new', 'text-flaky']
+        : ['✓', 'Nothing failed', 'text-healthy'];
   return (
-    <span role="img" aria-label={word} title={word} className={`font-medium ${colour}`}>
+    <span role="img" aria-label={word} className={`w-5 shrink-0 font-medium ${colour}`}>
       {sign}
     </span>
   );
 }
 
-function Row({ path, pull }: { path: RepositoryPath; pull: Pull }) {
-  return (
-    <li className="grid grid-cols-[1rem_minmax(0,1fr)] gap-x-3 border-b border-line px-4 py-2 last:border-0 hover:bg-raised sm:grid-cols-[1rem_minmax(0,1fr)_auto]">
+/** The pull request and its verdict; on a phone, also whose it is and when it ran. */
+const What = ({ path, pull }: { path: RepositoryPath; pull: Pull }) => (
+  <>
+    <p className="flex">
       <Mark pull={pull} />
-      <div className="min-w-0">
-        <p className="flex flex-wrap items-baseline gap-x-2">
-          <Link
-            to="/$owner/$repository/pulls/$number"
-            params={{ ...path, number: String(pull.number) }}
-            className="min-w-0 font-medium break-words text-ink"
-          >
-            <span className="font-normal text-soft">#{pull.number}</span>{' '}
-            {pull.title ?? pull.head_ref ?? 'Pull request'}
-          </Link>
-          {pull.merge_commit !== null && <span className="text-xs text-soft">merged</span>}
-        </p>
-        <p className="text-soft">{pull.summary}</p>
-      </div>
-      <p className="flex flex-wrap gap-x-2 text-xs text-soft max-sm:col-start-2 sm:flex-col sm:items-end">
-        <span>
-          <Commit path={path} commit={pull.commit_sha} />
-          {pull.user !== null && (
-            <>
-              {' by '}
-              <Link
-                from="/$owner/$repository/pulls"
-                to="."
-                search={(others) => ({ ...others, author: pull.user?.login ?? '' })}
-                className="underline"
-              >
-                {pull.user.login}
-              </Link>
-            </>
-          )}
-        </span>
+      <span className="min-w-0">
+        <Link
+          to="/$owner/$repository/pulls/$number"
+          params={{ ...path, number: String(pull.number) }}
+          className="font-medium break-words text-ink"
+        >
+          <span className="font-normal text-soft">#{pull.number}</span> {pull.title ?? pull.head_ref ?? 'Pull request'}
+        </Link>
+        {pull.merge_commit !== null && <span className="pl-2 text-xs text-soft">merged</span>}
+      </span>
+    </p>
+    <p className="pl-5 text-soft">{pull.summary}</p>
+    <p className="pl-5 text-xs text-soft md:hidden">
+      <Commit path={path} commit={pull.commit_sha} />
+      {pull.user !== null && (
+        <>
+          {' by '}
+          <Author login={pull.user.login} />
+        </>
+      )}
+      <span className="sm:hidden">
+        {', '}
         <Time at={pull.started_at} />
-      </p>
-    </li>
-  );
-}
+      </span>
+    </p>
+  </>
+);

@@ -1,136 +1,216 @@
-/** The quarantines in groups, each with its age, its terms and what it has excused. */
+/** The quarantines as a table, each with its terms and what it has excused. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { QuarantineEffects } from '../../src/insights/quarantine-effects.ts';
-import { effectsQuery, type RepositoryPath, sessionQuery } from '../api/queries.ts';
+import { useMemo, useState } from 'react';
+import { effectsQuery, type Quarantine, type RepositoryPath, sessionQuery } from '../api/queries.ts';
 import { EffectText } from '../ui/effect.tsx';
+import type { Effect } from '../ui/effect-words.ts';
+import { ExternalLink } from '../ui/external.tsx';
 import { formatCount, formatCounted } from '../ui/format.ts';
 import { axisScopeWords } from '../ui/leg-words.ts';
+import { type Column, Table } from '../ui/table.tsx';
 import { Terms } from '../ui/terms.tsx';
 import { TestName } from '../ui/test-name.tsx';
 import { Time } from '../ui/time.tsx';
 import { Bulk } from './quarantine-bulk.tsx';
-import { type Grouping, groupsOf, type Quarantine, type QuarantineGroup } from './quarantine-groups.ts';
 
 interface BoardProps {
   path: RepositoryPath;
+  /** The oldest first. */
   quarantines: readonly Quarantine[];
-  grouping: Grouping | undefined;
 }
 
-export function Board({ path, quarantines, grouping }: BoardProps) {
+/** A row of the table: a quarantine, and what it has excused as far as that is known. */
+interface Entry {
+  quarantine: Quarantine;
+  effect: Effect | undefined;
+}
+
+/** Those that could be released come first. */
+const FIRST = { id: 'recovered', direction: 'desc' } as const;
+
+export function Board({ path: { owner, repository }, quarantines }: BoardProps) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const path = useMemo(() => ({ owner, repository }), [owner, repository]);
   const { data: session } = useQuery(sessionQuery);
   const effects = useQuery({ ...effectsQuery(path), refetchInterval: 60_000 });
-  const byId = new Map(effects.data?.effects.map((effect) => [effect.quarantine_id, effect]));
+  const columns = useMemo(() => columnsOf(path), [path]);
+  const rows = useMemo(() => {
+    const byId = new Map(effects.data?.effects.map((effect) => [effect.quarantine_id, effect]));
+    return quarantines.map((quarantine): Entry => ({ quarantine, effect: byId.get(quarantine.id) }));
+  }, [quarantines, effects.data]);
   const mayChange = session?.scope !== 'view';
-  const choose = (some: readonly string[], isChosen: boolean) =>
-    setIds((before) => new Set([...[...before].filter((id) => !some.includes(id)), ...(isChosen ? some : [])]));
+  // What a filter hides is not chosen.
   const chosen = quarantines.filter(({ id }) => ids.has(id));
   return (
-    <div className="flex flex-col gap-4">
-      <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-2">
-        <span className="text-soft">
-          {formatCount(quarantines.length)} quarantined,{' '}
-          {formatCount(quarantines.filter(({ is_recovered: is }) => is).length)} recovered
-        </span>
-        {effects.error && <span className="text-broken">What they excused is not known: {effects.error.message}</span>}
-        {mayChange && <Bulk path={path} chosen={chosen} onDone={(done) => choose(done, false)} />}
-      </div>
-      {groupsOf(quarantines, grouping).map((group) => (
-        <Group
-          key={group.title}
-          path={path}
-          group={group}
-          effects={byId}
-          chosen={ids}
-          onChoose={mayChange ? choose : undefined}
-        />
-      ))}
-    </div>
-  );
-}
-
-interface GroupProps {
-  path: RepositoryPath;
-  group: QuarantineGroup;
-  effects: ReadonlyMap<string, QuarantineEffects['effects'][number]>;
-  chosen: ReadonlySet<string>;
-  /** Undefined: nothing can be chosen. */
-  onChoose: ((ids: readonly string[], isChosen: boolean) => void) | undefined;
-}
-
-function Group({ path, group: { title, quarantines }, effects, chosen, onChoose }: GroupProps) {
-  const ids = quarantines.map(({ id }) => id);
-  const count = ids.filter((id) => chosen.has(id)).length;
-  return (
-    <section aria-label={title} className="card">
-      <div className="flex items-center gap-3 border-b border-line px-4 py-2">
-        {onChoose && (
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            aria-label={`Choose all of “${title}”`}
-            checked={count === ids.length}
-            ref={(box) => {
-              if (box) box.indeterminate = count > 0 && count < ids.length;
-            }}
-            onChange={(event) => onChoose(ids, event.target.checked)}
-          />
-        )}
-        <h2 className="font-semibold">
-          {title} <span className="font-normal text-soft">{formatCount(ids.length)}</span>
-        </h2>
-      </div>
-      <ul>
-        {quarantines.map((one) => (
-          <li key={one.id} className="flex items-start gap-3 border-b border-line px-4 py-2.5 last:border-0">
-            {onChoose && (
-              <input
-                type="checkbox"
-                className="mt-0.5 size-4 shrink-0 accent-accent"
-                aria-label={`Choose ${one.test_name}`}
-                checked={chosen.has(one.id)}
-                onChange={(event) => onChoose([one.id], event.target.checked)}
-              />
-            )}
-            <Entry path={path} quarantine={one} effect={effects.get(one.id)} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-interface EntryProps {
-  path: RepositoryPath;
-  quarantine: Quarantine;
-  effect: QuarantineEffects['effects'][number] | undefined;
-}
-
-const Entry = ({ path, quarantine: one, effect }: EntryProps) => (
-  <div className="grid min-w-0 flex-1 gap-x-4 gap-y-0.5 sm:grid-cols-[minmax(0,1fr)_16.5rem_10rem]">
-    <div className="min-w-0">
-      <Link
-        to="/$owner/$repository/tests/$testId"
-        params={{ ...path, testId: one.test_id }}
-        className="block min-h-6 overflow-hidden font-medium text-ink"
-        aria-label={one.test_name}
+    <div className="card overflow-hidden">
+      <Table
+        label="Quarantine"
+        noun="quarantine"
+        columns={columns}
+        rows={rows}
+        keyOf={({ quarantine }) => quarantine.id}
+        nameOf={({ quarantine }) => quarantine.test_name}
+        first={FIRST}
+        isWhole
+        // There may be thousands.
+        onSeen={() => {}}
+        selection={mayChange ? { ids: new Set(chosen.map(({ id }) => id)), onChange: setIds } : undefined}
       >
-        <TestName name={one.test_name} />
-      </Link>
-      <p className="text-xs break-words text-soft">{one.reason}</p>
-      <p className="flex flex-wrap gap-x-3 text-xs text-soft empty:hidden">
-        <Terms quarantine={one} />
-        <Narrowing path={path} quarantine={one} />
-      </p>
+        {effects.error && <span className="text-broken">What they excused is not known: {effects.error.message}</span>}
+        {mayChange && (
+          <Bulk path={path} chosen={chosen} onDone={(done) => setIds((before) => before.difference(new Set(done)))} />
+        )}
+      </Table>
     </div>
-    <p className="min-h-4 text-xs text-soft sm:pt-0.5">{effect && <EffectText effect={effect} />}</p>
-    <p className="text-xs text-soft sm:pt-0.5 sm:text-right">
-      <span className="break-words sm:block">{one.branch === null ? 'every branch' : `on ${one.branch}`}</span>
-      <span className="sm:hidden">, </span>
-      {one.source === 'auto' ? 'automatic' : 'made'} <Time at={one.created_at} />
+  );
+}
+
+const columnsOf = (path: RepositoryPath): readonly Column<Entry>[] => [
+  {
+    id: 'test',
+    head: 'Test',
+    isText: true,
+    width: 'max-md:pr-4',
+    sorts: ['asc', 'desc'],
+    value: ({ quarantine: one }) => one.test_name,
+    cell: (entry) => <What path={path} entry={entry} />,
+  },
+  {
+    id: 'recovered',
+    head: 'Recovered',
+    hint: 'It could be released: the test has passed often enough since',
+    isText: true,
+    width: 'w-28 max-lg:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ quarantine: one }) => one.is_recovered,
+    cell: ({ quarantine: one }) => one.is_recovered && <Recovered />,
+  },
+  {
+    id: 'owner',
+    head: 'Owner',
+    isText: true,
+    width: 'w-36 max-md:hidden',
+    sorts: ['asc', 'desc'],
+    value: ({ quarantine: one }) => one.owner,
+    cell: ({ quarantine: one }) => (
+      <>
+        {one.owner === null ? <span className="text-soft">–</span> : <span className="break-words">{one.owner}</span>}
+        {one.ticket_url !== null && (
+          <span className="block text-xs">
+            <ExternalLink href={one.ticket_url}>ticket</ExternalLink>
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'end',
+    head: 'Ends',
+    isText: true,
+    width: 'w-26 max-md:hidden',
+    sorts: ['asc', 'desc'],
+    value: ({ quarantine: one }) => one.expires_at,
+    cell: ({ quarantine: one }) => (
+      <span className="text-soft">{one.expires_at === null ? 'never' : <Time at={one.expires_at} />}</span>
+    ),
+  },
+  {
+    id: 'branch',
+    head: 'Branch',
+    isText: true,
+    width: 'w-28 max-xl:hidden',
+    sorts: ['asc', 'desc'],
+    value: ({ quarantine: one }) => one.branch,
+    cell: ({ quarantine: one }) => <span className="break-words text-soft">{one.branch ?? 'every'}</span>,
+  },
+  {
+    id: 'excused',
+    head: 'Excused',
+    hint: 'Failures that did not count because of it',
+    width: 'w-20 max-lg:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ effect }) => effect?.failed_executions ?? null,
+    cell: ({ effect }) => effect && formatCount(effect.failed_executions),
+  },
+  {
+    id: 'spared',
+    head: 'Spared',
+    hint: 'Red runs in which quarantines excused every failure, of those in which this one excused some',
+    width: 'w-22 max-lg:hidden',
+    sorts: ['desc', 'asc'],
+    value: ({ effect }) => effect?.spared_runs ?? null,
+    cell: ({ effect }) => effect && `${formatCount(effect.spared_runs)} of ${formatCount(effect.red_runs)}`,
+  },
+  {
+    id: 'created',
+    head: 'Since',
+    isText: true,
+    width: 'w-32 max-lg:hidden',
+    sorts: ['asc', 'desc'],
+    value: ({ quarantine: one }) => one.created_at,
+    cell: ({ quarantine: one }) => (
+      <span className="text-soft">
+        <Time at={one.created_at} />
+        {one.source === 'auto' && <span className="block text-xs">automatic</span>}
+      </span>
+    ),
+  },
+  {
+    id: 'source',
+    head: 'Made by',
+    isText: true,
+    isExtra: true,
+    width: 'w-26',
+    sorts: ['asc', 'desc'],
+    value: ({ quarantine: one }) => (one.source === 'auto' ? 'automatic' : 'a person'),
+  },
+  {
+    id: 'reason',
+    head: 'Why',
+    isText: true,
+    isExtra: true,
+    width: 'w-64',
+    value: ({ quarantine: one }) => one.reason,
+  },
+  {
+    id: 'ticket',
+    head: 'Ticket',
+    isText: true,
+    isExtra: true,
+    width: 'w-64 break-all',
+    value: ({ quarantine: one }) => one.ticket_url,
+    cell: ({ quarantine: one }) =>
+      one.ticket_url !== null && <ExternalLink href={one.ticket_url}>{one.ticket_url}</ExternalLink>,
+  },
+];
+
+const Recovered = () => <span className="font-medium whitespace-nowrap text-healthy">✓ recovered</span>;
+
+/** The test and why, and what the columns say that the page is too narrow for. */
+const What = ({ path, entry: { quarantine: one, effect } }: { path: RepositoryPath; entry: Entry }) => (
+  <div className="py-1.5">
+    <Link
+      to="/$owner/$repository/tests/$testId"
+      params={{ ...path, testId: one.test_id }}
+      className="block min-h-6 overflow-hidden font-medium text-ink"
+      aria-label={one.test_name}
+    >
+      <TestName name={one.test_name} />
+    </Link>
+    <p className="text-xs break-words text-soft">{one.reason}</p>
+    <p className="flex flex-wrap gap-x-3 text-xs text-soft empty:hidden">
+      <Narrowing path={path} quarantine={one} />
+    </p>
+    <p className="flex flex-wrap gap-x-3 text-xs text-soft xl:hidden">
+      <span className="contents lg:hidden">
+        {one.is_recovered && <Recovered />}
+        <span className="contents md:hidden">
+          <Terms quarantine={one} />
+        </span>
+      </span>
+      <span className="break-words">{one.branch === null ? 'every branch' : `on ${one.branch}`}</span>
+      <span className="contents lg:hidden">{effect && <EffectText effect={effect} />}</span>
     </p>
   </div>
 );

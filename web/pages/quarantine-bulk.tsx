@@ -1,10 +1,9 @@
 /** What can be done with all chosen quarantines at once: change what was agreed on them, or release them. */
 import { useState } from 'react';
-import type { RepositoryPath } from '../api/queries.ts';
+import type { Quarantine, RepositoryPath } from '../api/queries.ts';
 import { formatCount } from '../ui/format.ts';
 import { useQuarantineDeeds } from './quarantine-deeds.ts';
 import { EditQuarantines } from './quarantine-edit.tsx';
-import type { Quarantine } from './quarantine-groups.ts';
 
 interface BulkProps {
   path: RepositoryPath;
@@ -18,7 +17,7 @@ export function Bulk({ path, chosen, onDone }: BulkProps) {
   const { releaseAll, isPending } = useQuarantineDeeds(path, onDone);
   const count = chosen.length > 0 ? ` ${formatCount(chosen.length)}` : '';
   return (
-    <div className="ml-auto flex flex-wrap items-center gap-2">
+    <div className="flex flex-wrap items-center gap-2">
       <button type="button" className="button" disabled={count === ''} onClick={() => setEditing(true)}>
         Change{count} …
       </button>

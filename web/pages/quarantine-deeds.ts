@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { quarantinesChanged } from '../api/changes.ts';
 import {
   changeQuarantine,
+  type Quarantine,
   type QuarantineChanges,
   type RepositoryPath,
   release,
@@ -10,7 +11,6 @@ import {
 } from '../api/queries.ts';
 import { formatCounted } from '../ui/format.ts';
 import { tell } from '../ui/toast.ts';
-import type { Quarantine } from './quarantine-groups.ts';
 
 const SHOWN = 3;
 

@@ -1,13 +1,12 @@
 /** Changes what was agreed on quarantines, one or many. What is not touched stays as it is. */
 import { useState } from 'react';
-import type { QuarantineChanges, RepositoryPath } from '../api/queries.ts';
+import type { Quarantine, QuarantineChanges, RepositoryPath } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { DialogActions } from '../ui/dialog-actions.tsx';
 import { formatCounted, formatLocal } from '../ui/format.ts';
 import { readAxes, writeAxes } from './quarantine-axes.ts';
 import { useQuarantineDeeds } from './quarantine-deeds.ts';
 import { endOf } from './quarantine-form.ts';
-import type { Quarantine } from './quarantine-groups.ts';
 
 interface EditQuarantinesProps {
   path: RepositoryPath;

@@ -1,13 +1,14 @@
 /** The quarantine board: what does not count at the moment, those that could be released on top. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import { quarantinesQuery } from '../api/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { Board } from './quarantine-board.tsx';
+import { shownOf } from './quarantine-shown.ts';
 
 const route = getRouteApi('/signed/$owner/$repository/quarantines');
 const SOURCES = [
@@ -16,15 +17,17 @@ const SOURCES = [
   ['auto', 'Automatically'],
 ] as const;
 
-const GROUPINGS = [
-  [undefined, 'In one list'],
-  ['owner', 'By owner'],
-  ['end', 'By end'],
+const SHOWS = [
+  [undefined, 'All'],
+  ['recovered', 'Recovered'],
+  ['ending', 'End within 7 days'],
+  ['endless', 'Have no end'],
+  ['unowned', 'Have no owner'],
 ] as const;
 
 export function Quarantines() {
   const path = route.useParams();
-  const { q = '', source, recovered, group } = route.useSearch();
+  const { q = '', source, show } = route.useSearch();
   const navigate = route.useNavigate();
   useTitle(`Quarantine of ${path.owner}/${path.repository}`);
   const { data, error, refetch, isPending } = useQuery({ ...quarantinesQuery(path), refetchInterval: 15_000 });
@@ -32,12 +35,10 @@ export function Quarantines() {
     (text: string) => void navigate({ search: (before) => ({ ...before, q: text || undefined }), replace: true }),
     [navigate],
   );
-  const shown = data?.quarantined_tests
-    .filter((one) => source === undefined || one.source === source)
-    .filter((one) => !recovered || one.is_recovered)
-    .filter((one) =>
-      `${one.test_name} ${one.reason} ${one.branch ?? ''} ${one.owner ?? ''}`.toLowerCase().includes(q.toLowerCase()),
-    );
+  const shown = useMemo(
+    () => data && shownOf(data.quarantined_tests, { q, source, show }, Date.now()),
+    [data, q, source, show],
+  );
   return (
     <>
       <h1 className="sr-only">Quarantine</h1>
@@ -60,25 +61,11 @@ export function Quarantines() {
           onChoose={(chosen) => void navigate({ search: (before) => ({ ...before, source: chosen }), replace: true })}
         />
         <Choice
-          label="Grouped"
-          value={group}
-          options={GROUPINGS}
-          onChoose={(chosen) => void navigate({ search: (before) => ({ ...before, group: chosen }), replace: true })}
+          label="Show"
+          value={show}
+          options={SHOWS}
+          onChoose={(chosen) => void navigate({ search: (before) => ({ ...before, show: chosen }), replace: true })}
         />
-        <label className="flex items-center gap-2">
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            checked={recovered ?? false}
-            onChange={(event) =>
-              void navigate({
-                search: (before) => ({ ...before, recovered: event.target.checked || undefined }),
-                replace: true,
-              })
-            }
-          />
-          Only recovered
-        </label>
       </div>
       {isPending && <Loading />}
       {error && <Failed error={error} reset={() => void refetch()} />}
@@ -93,7 +80,7 @@ export function Quarantines() {
           )}
         </div>
       )}
-      {shown && shown.length > 0 && <Board path={path} quarantines={shown} grouping={group} />}
+      {shown && shown.length > 0 && <Board path={path} quarantines={shown} />}
     </>
   );
 }

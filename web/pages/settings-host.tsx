@@ -1,7 +1,7 @@
 /** Where the repository is shown to people: the setting `host_page`, as fields of the form of settings. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { HostPage } from '../../src/domain/hosts/hosts.ts';
+import type { HostPage } from '../../src/domain/host-page.ts';
 import type { RepositoryHost } from '../../src/insights/host.ts';
 import { hostQuery, type RepositoryPath } from '../api/queries.ts';
 import { Field } from '../ui/field.tsx';
@@ -10,6 +10,8 @@ const KINDS: Record<HostPage['kind'], string> = {
   github: 'GitHub',
   gitlab: 'GitLab',
   gitea: 'Gitea or Forgejo',
+  'bitbucket-cloud': 'Bitbucket Cloud',
+  'bitbucket-data-center': 'Bitbucket Data Center',
 };
 const isKind = (text: string): text is HostPage['kind'] => Object.hasOwn(KINDS, text);
 

@@ -1,9 +1,11 @@
 /** The rules that say who owns tests: they are added, edited, moved and removed here, and saved as a whole. */
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { OwnerRule } from '../../src/domain/owner-rules.ts';
+import type { OwnersPreviewAnswer } from '../../src/insights/owner-preview.ts';
 import type { RepositoryPath } from '../api/queries.ts';
 import { Section } from '../ui/section.tsx';
+import { OwnerChanges, reachInWords, useOwnersPreview } from './settings-owners-preview.tsx';
 import { useSaving } from './settings-saving.ts';
 
 /** A rule as it is typed. */
@@ -40,8 +42,9 @@ interface OwnerRulesProps {
 export function OwnerRules({ path, rules, mayChange }: OwnerRulesProps) {
   const [drafts, setDrafts] = useState(() => rules.map(draftOf));
   const saving = useSaving(path);
-  const wanted = drafts.map(ruleOf);
+  const wanted = useMemo(() => drafts.map(ruleOf), [drafts]);
   const isChanged = JSON.stringify(wanted) !== JSON.stringify(rules);
+  const preview = useOwnersPreview(path, wanted, mayChange && isChanged);
   const change = (at: number, changes: Partial<Draft>) =>
     setDrafts(drafts.map((draft, i) => (i === at ? { ...draft, ...changes } : draft)));
   const move = (from: number, to: number) =>
@@ -106,10 +109,12 @@ export function OwnerRules({ path, rules, mayChange }: OwnerRulesProps) {
                   </Button>
                 </span>
               )}
+              <Reach of={preview.isCurrent ? preview.data?.rules[i] : undefined} />
             </li>
           ))}
         </ol>
         {drafts.length === 0 && <p className="px-4 pb-3 text-soft">There is no rule.</p>}
+        <OwnerChanges path={path} preview={preview} />
         {mayChange && (
           <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
             <button type="button" className="button" onClick={add}>
@@ -133,6 +138,9 @@ export function OwnerRules({ path, rules, mayChange }: OwnerRulesProps) {
     </Section>
   );
 }
+
+const Reach = ({ of }: { of: OwnersPreviewAnswer['rules'][number] | undefined }) =>
+  of && <p className={`w-full text-xs ${of.tests === 0 ? 'text-broken' : 'text-soft'}`}>{reachInWords(of)}</p>;
 
 interface TextProps {
   label: string;
@@ -164,7 +172,14 @@ interface ButtonProps {
 }
 
 const Button = ({ name, isDisabled = false, onClick, children }: ButtonProps) => (
-  <button type="button" className="button px-2" aria-label={name} title={name} disabled={isDisabled} onClick={onClick}>
+  <button
+    type="button"
+    className="button px-2"
+    aria-label={name}
+    data-hint={name}
+    disabled={isDisabled}
+    onClick={onClick}
+  >
     {children}
   </button>
 );

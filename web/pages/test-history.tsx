@@ -170,9 +170,7 @@ function Row({ path, execution, isOpen, isBeside, canCompare }: RowProps) {
         <span aria-hidden="true">{sign}</span> {word}
       </span>
       <span className="min-w-0 max-lg:order-last max-lg:col-span-2">
-        <span className="block truncate" title={execution.branch ?? undefined}>
-          {execution.branch ?? 'no branch'}
-        </span>
+        <span className="block break-words">{execution.branch ?? 'no branch'}</span>
         <span className="flex flex-wrap items-baseline gap-x-2 text-xs text-soft">
           {pull !== null && <Pull path={path} number={pull} />}
           {commit !== null && <Commit path={path} commit={commit} />}

@@ -18,7 +18,7 @@ export function Places({ path, window }: { path: TestPath; window: TimeWindow })
             key={`${pipeline} ${job}`}
             className="flex items-baseline gap-2 border-b border-line px-4 py-2 last:border-0"
           >
-            <span className="min-w-0 flex-1 truncate" title={`${pipeline} · ${job}`}>
+            <span className="min-w-0 flex-1 break-words">
               {pipeline} <span className="text-soft">· {job}</span>
             </span>
             <span className="tabular-nums">{formatCount(count)}×</span>

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
 import type { RepositoryPath } from '../api/queries.ts';
 import { DaySparkline } from '../ui/day-sparkline.tsx';
-import { formatCount, formatCounted, formatSeconds, formatShare } from '../ui/format.ts';
+import { formatCount, formatCounted, formatSeconds, formatShare, formatShares } from '../ui/format.ts';
 import { HealthBadge } from '../ui/health.tsx';
 import { Hint } from '../ui/hint.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -80,7 +80,7 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     id: 'owner',
     head: 'Owner',
     isText: true,
-    width: 'w-40 max-xl:hidden',
+    width: 'w-40 max-2xl:hidden',
     value: ({ owners }) => owners.join(' '),
     cell: ({ owners }) => <Owners owners={owners} onFilter={onFilter} />,
   },
@@ -156,6 +156,16 @@ const columnsOf = (path: RepositoryPath, onFilter: (filter: Filter) => void): re
     cell: ({ metrics: { median_seconds: median } }) => (
       <span className="text-soft">{median === null ? '–' : formatSeconds(median)}</span>
     ),
+  },
+  {
+    id: 'cost',
+    head: 'Red runs',
+    hint: 'Of the last 28 days, shared out evenly among the tests that failed in each. Counted in this order',
+    width: 'w-24 max-md:hidden',
+    sorts: ['desc'],
+    isExtra: true,
+    value: ({ cost }) => cost?.red_runs ?? null,
+    cell: ({ cost }) => (cost === null ? <span className="text-soft">–</span> : formatShares(cost.red_runs)),
   },
   {
     id: 'last_failure_at',

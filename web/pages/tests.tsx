@@ -20,6 +20,7 @@ const SORTS = [
   ['last_failure_at', 'Newest failure'],
   ['executions_count', 'Most executions'],
   ['median_seconds', 'Slowest'],
+  ['cost', 'Most red runs'],
   ['test_name', 'By name'],
 ] as const;
 const HEALTHS = [

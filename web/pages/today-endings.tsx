@@ -47,12 +47,17 @@ export function Endings({ path, quarantines }: EndingsProps) {
       {(ending.length > SHOWN || recovered > 0) && (
         <p className="flex flex-wrap gap-x-4 border-t border-line px-4 py-2 text-xs">
           {ending.length > SHOWN && (
-            <Link to="/$owner/$repository/quarantines" params={path} search={{ group: 'end' }} className="underline">
+            <Link to="/$owner/$repository/quarantines" params={path} search={{ sort: 'end' }} className="underline">
               All {ending.length} that end soon
             </Link>
           )}
           {recovered > 0 && (
-            <Link to="/$owner/$repository/quarantines" params={path} search={{ recovered: true }} className="underline">
+            <Link
+              to="/$owner/$repository/quarantines"
+              params={path}
+              search={{ show: 'recovered' }}
+              className="underline"
+            >
               {formatCounted(recovered, 'quarantine')} of recovered tests
             </Link>
           )}

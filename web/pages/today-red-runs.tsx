@@ -35,7 +35,7 @@ export function RedRunList({ path, found }: { path: RepositoryPath; found: RedRu
           <Row key={run.id} path={path} run={run} />
         ))}
       </ul>
-      {red > shown.length && (
+      {!found.is_complete && (
         <p className="border-t border-line px-4 py-2 text-xs text-soft">
           These are the newest {formatCount(shown.length)}.
         </p>

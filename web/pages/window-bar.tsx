@@ -1,6 +1,7 @@
 /** The window that a page looks at: one of the usual ones, or one that was dragged. */
 import type { TimeWindow } from '../api/queries.ts';
 import { formatBoth } from '../ui/format.ts';
+import { Hint } from '../ui/hint.tsx';
 import { formatUtcSpan } from '../ui/utc.ts';
 
 type Days = '1' | '7' | '30' | '90';
@@ -20,9 +21,9 @@ interface WindowBarProps {
 
 export const WindowBar = ({ window, days, onDays }: WindowBarProps) => (
   <div className="flex flex-wrap items-center gap-2">
-    <span className="text-soft" title={`${formatBoth(window.start)}\n–\n${formatBoth(window.end)}`}>
+    <Hint text={`${formatBoth(window.start)}\n–\n${formatBoth(window.end)}`} className="text-soft">
       {formatUtcSpan(Date.parse(window.start), Date.parse(window.end))}
-    </span>
+    </Hint>
     {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend */}
     <div role="group" aria-label="Window" className="ml-auto flex gap-1">
       {PRESETS.map(([value, label]) => (

@@ -11,7 +11,7 @@ export const Commit = ({ path: { owner, repository }, commit }: { path: Reposito
       to="/$owner/$repository/commits/$commit"
       params={{ owner, repository, commit }}
       className="-my-1 inline-block min-w-6 py-1 font-mono text-xs"
-      title={commit}
+      data-hint={commit.length > SHOWN ? commit : undefined}
     >
       {commit.slice(0, SHOWN)}
     </Link>

@@ -1,6 +1,7 @@
 /** The health of a test: a word, a colour and a shape, so that no one of them is needed. */
 import type { ACTIVE_DAYS } from '../../src/domain/activity.ts';
 import type { TestDetails } from '../../src/insights/details.ts';
+import { Hint } from './hint.tsx';
 
 export type Health = TestDetails['health_status'];
 
@@ -21,10 +22,9 @@ const COLOURS: Record<Health, string> = {
 /** @param isActive false for a calm flaky test */
 export function HealthBadge({ health, isActive = true }: { health: Health; isActive?: boolean }) {
   const isCalm = health === 'flaky' && !isActive;
-  return (
+  const badge = (
     <span
       className={`inline-flex shrink-0 items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium ${isCalm ? CALM.colour : COLOURS[health]}`}
-      title={isCalm ? `Flaky, but it has not failed on its own in the last ${CALM.days} days` : undefined}
     >
       <svg
         viewBox="0 0 16 16"
@@ -46,4 +46,6 @@ export function HealthBadge({ health, isActive = true }: { health: Health; isAct
       )}
     </span>
   );
+  if (!isCalm) return badge;
+  return <Hint text={`Flaky, but it has not failed on its own in the last ${CALM.days} days`}>{badge}</Hint>;
 }

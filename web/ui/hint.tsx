@@ -4,8 +4,11 @@
  */
 import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
 
-/** Whether the arrows lead to what has a hint, so that Tab need not: in the rows of a table. */
-export const ArrowsReach = createContext(false);
+/**
+ * How keys reach what has a hint, as a `tabIndex`: by Tab (0), by the arrows of a table (-1), or with what contains it, such
+ * as a row that unfolds (undefined).
+ */
+export const HintReach = createContext<0 | -1 | undefined>(0);
 
 interface HintProps {
   text: string;
@@ -15,9 +18,8 @@ interface HintProps {
 
 /** Text with a hint. Links and buttons carry `data-hint` themselves. */
 export function Hint({ text, className = '', children }: HintProps) {
-  const tabIndex = useContext(ArrowsReach) ? -1 : undefined;
   return (
-    <button type="button" tabIndex={tabIndex} data-hint={text} className={`hint ${className}`}>
+    <button type="button" tabIndex={useContext(HintReach)} data-hint={text} className={`hint ${className}`}>
       {children}
     </button>
   );
@@ -30,6 +32,17 @@ const PAUSE_MS = 400;
 const hintedAt = (target: EventTarget | null): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>('[data-hint]') : null;
 
+/** The hint of what has the focus by the keyboard, or of what that contains. */
+function hintedByFocus(target: EventTarget | null): HTMLElement | null {
+  if (!(target instanceof Element) || !target.matches(':is(a, button, summary, [data-hint]):focus-visible'))
+    return null;
+  return hintedAt(target) ?? target.querySelector<HTMLElement>('[data-hint]');
+}
+
+/** A name that is wholly there needs no hint. */
+const saysMore = (element: HTMLElement): boolean =>
+  element.dataset.hintWhen !== 'cut' || [element, ...element.children].some((one) => one.scrollWidth > one.clientWidth);
+
 /** Shows the hint of what the pointer is over, what has the focus, or what was touched. Once on every page. */
 export function Hints() {
   const [shown, setShown] = useState<HTMLElement | null>(null);
@@ -40,17 +53,14 @@ export function Hints() {
       if (element === near.current) return;
       near.current = element;
       clearTimeout(timer);
-      if (element === null) setShown(null);
+      if (element === null || !saysMore(element)) setShown(null);
       else timer = setTimeout(() => setShown(element), after);
     };
     const ends = new AbortController();
     const on = <K extends keyof DocumentEventMap>(type: K, listener: (event: DocumentEventMap[K]) => void) =>
       document.addEventListener(type, listener, { signal: ends.signal, passive: true });
     on('pointerover', ({ target, pointerType }) => pointerType === 'mouse' && show(hintedAt(target), PAUSE_MS));
-    on('focusin', ({ target }) => {
-      const element = hintedAt(target);
-      show(element?.matches(':focus-visible') ? element : null);
-    });
+    on('focusin', ({ target }) => show(hintedByFocus(target)));
     on('focusout', () => show(null));
     on('click', ({ target }) => {
       const element = hintedAt(target);

@@ -1,9 +1,11 @@
 /** Links to the repository's host: its commits, files and pull requests. Nothing where the host is not known. */
 import { useQuery } from '@tanstack/react-query';
+import { Outlet, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RepositoryHost } from '../../src/insights/host.ts';
 import { hostQuery, type RepositoryPath } from '../api/queries.ts';
 import { fillTemplate } from './host-link.ts';
+import { Loading } from './states.tsx';
 
 type Kind = keyof NonNullable<RepositoryHost['links']>;
 
@@ -11,7 +13,7 @@ interface HostLinkProps {
   path: RepositoryPath;
   to: Kind;
   values: Readonly<Record<string, string | number>>;
-  /** What is linked to, such as "Commit 1a2b": read out, and shown on hover. */
+  /** What is linked to, such as "Commit 1a2b": read out, and shown as a hint. */
   label: string;
   /** Absent: an arrow, beside a link to the page here. */
   children?: ReactNode;
@@ -19,7 +21,14 @@ interface HostLinkProps {
   otherwise?: ReactNode;
 }
 
-/** The loader of a repository's pages has asked already: nothing moves when the answer comes. */
+/** The pages of a repository, once its host is known: links that came later would move what is beside them. */
+export function InRepository() {
+  const path = useParams({ from: '/signed/$owner/$repository' });
+  // Once is enough: a link within asks again for what could not be read.
+  const { isFetched } = useQuery(hostQuery(path));
+  return isFetched ? <Outlet /> : <Loading />;
+}
+
 function HostLink({ path: { owner, repository }, to, values, label, children, otherwise }: HostLinkProps) {
   const { data: host } = useQuery(hostQuery({ owner, repository }));
   const href = host?.links && fillTemplate(host.links[to], values);
@@ -30,7 +39,7 @@ function HostLink({ path: { owner, repository }, to, values, label, children, ot
       href={href}
       target="_blank"
       rel="noopener noreferrer"
-      title={name}
+      data-hint={name}
       aria-label={name}
       className={
         children === undefined

@@ -1,7 +1,15 @@
 /** The places that a text may mean: what is sure first, then what the service finds. */
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
-import { firstRepositoriesQuery, pullQuery, pullsQuery, type RepositoryPath, runsQuery } from '../api/queries.ts';
+import {
+  causesQuery,
+  firstRepositoriesQuery,
+  ownersQuery,
+  pullQuery,
+  pullsQuery,
+  type RepositoryPath,
+  runsQuery,
+} from '../api/queries.ts';
 import { savedViewsQuery } from '../api/saved-views.ts';
 import { testsViewQuery } from '../api/views.ts';
 import { TABS } from './tabs.tsx';
@@ -26,6 +34,8 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
   const views = useQuery({ ...savedViewsQuery(within), enabled: path !== null });
   const tests = useInfiniteQuery({ ...testsViewQuery(within, { q: text }), enabled: isAsked });
   const pulls = useInfiniteQuery({ ...pullsQuery(within, { q: text, state: 'all' }), enabled: isAsked });
+  const causes = useInfiniteQuery({ ...causesQuery(within, { q: text, sort: 'newest' }), enabled: isAsked });
+  const owners = useInfiniteQuery({ ...ownersQuery(within), enabled: path !== null });
   // From outside of a repository, a number is looked for in those with the most trouble.
   const number = path === null ? numberIn(text) : undefined;
   const looked = number === undefined ? [] : (repositories.data?.repositories.slice(0, EACH_MAX) ?? []);
@@ -47,6 +57,13 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
     ...(path === null ? [] : commitPlaces(path, sought, ran)),
     ...(path === null ? [] : branchPlaces(path, text, ran)),
     ...(path === null || !isAsked ? [] : testPlaces(path, tests.data?.pages[0]?.body.tests ?? [])),
+    ...(path === null || !isAsked ? [] : causePlaces(path, causes.data?.pages[0]?.body.causes ?? [])),
+    ...(path === null || !isAsked
+      ? []
+      : ownerPlaces(
+          path,
+          (owners.data?.pages[0]?.body.owners ?? []).filter(({ owner }) => has(owner)),
+        )),
     ...(path === null
       ? []
       : (views.data?.views ?? [])
@@ -76,7 +93,7 @@ export function usePlaces(path: RepositoryPath | null, text: string): { places: 
     if (place.label.length > (once.get(place.key)?.label.length ?? 0)) once.set(place.key, place);
   const isWaiting =
     repositories.isPending ||
-    (isAsked && (tests.isPending || pulls.isPending)) ||
+    (isAsked && [tests, pulls, causes, owners].some(({ isPending }) => isPending)) ||
     numbered.some((one) => one.isPending);
   return { places: [...once.values()], isWaiting };
 }
@@ -151,3 +168,23 @@ function testPlaces(path: RepositoryPath, tests: readonly { test_id: string; tes
     link: { to: '/$owner/$repository/tests/$testId', params: { ...path, testId } },
   }));
 }
+
+/** What has failed with such a message. */
+const causePlaces = (
+  path: RepositoryPath,
+  causes: readonly { cause_id: string; exception_type: string; exception_message: string }[],
+): Place[] =>
+  causes.slice(0, EACH_MAX).map(({ cause_id: cause, exception_type: type, exception_message: message }) => ({
+    key: `m ${cause}`,
+    kind: 'Message',
+    label: message || type || 'No message',
+    link: { to: '/$owner/$repository/causes/$cause', params: { ...path, cause } },
+  }));
+
+const ownerPlaces = (path: RepositoryPath, owners: readonly { owner: string }[]): Place[] =>
+  owners.slice(0, EACH_MAX).map(({ owner }) => ({
+    key: `o ${owner}`,
+    kind: 'Owner',
+    label: owner,
+    link: { to: '/$owner/$repository/tests', params: path, search: { ownedBy: owner } },
+  }));

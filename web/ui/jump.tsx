@@ -1,15 +1,12 @@
 /**
- * The jump box: from a number, a hash, a branch, a part of a name or a page to its place, by Ctrl-K or `/`. A combobox that
- * keeps the focus in its field and names the chosen place to readers.
+ * The jump box: from a number, a hash, a branch, a part of a name or a page to its place, by Ctrl-K or `/`. What finds the
+ * places is loaded when the box opens first. Until then, a plain field takes what is typed, so that no key is lost.
  */
-import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useId, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Dialog } from './dialog.tsx';
-import { formatCounted } from './format.ts';
-import { type Place, usePlaces } from './jump-places.ts';
 
-/** Long enough to not ask for every letter. */
-const PAUSE_MS = 120;
+const loadBox = () => import('./open-jump.tsx');
+const OpenJump = lazy(loadBox);
 
 interface JumpProps {
   owner: string | undefined;
@@ -39,6 +36,8 @@ export function Jump(props: JumpProps) {
         type="button"
         className="button text-soft"
         aria-keyshortcuts="Control+K Meta+K"
+        onPointerEnter={() => void loadBox()}
+        onFocus={() => void loadBox()}
         onClick={() => setOpen(true)}
       >
         <span aria-hidden="true">⌕</span>
@@ -54,106 +53,41 @@ export function Jump(props: JumpProps) {
 const focusField = (field: HTMLInputElement | null): void => field?.focus();
 
 function Box({ owner, repository, onClose }: JumpProps & { onClose: () => void }) {
-  const id = useId();
-  const navigate = useNavigate();
   const [text, setText] = useState('');
-  const [sought, setSought] = useState('');
-  const [chosen, setChosen] = useState(0);
-  useEffect(() => {
-    const timer = setTimeout(() => setSought(text.trim()), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const { places, isWaiting } = usePlaces(
-    owner === undefined || repository === undefined ? null : { owner, repository },
-    sought,
-  );
-  const at = Math.min(chosen, places.length - 1);
-  const optionId = (index: number): string => `${id}-${index}`;
-  useEffect(() => {
-    document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' });
-  }, [id, at]);
   // Enter was pressed before the places of the text were there.
   const [isEager, setEager] = useState(false);
-  const isCurrent = text.trim() === sought && !isWaiting;
-  const go = (place: Place | undefined) => {
-    if (!place) return;
-    onClose();
-    void navigate(place.link);
-  };
-  useEffect(() => {
-    if (!isEager || !isCurrent) return;
+  const onText = (changed: string) => {
+    setText(changed);
     setEager(false);
-    go(places[at]);
-  });
-  const onKeyDown = (event: React.KeyboardEvent) => {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (step !== 0 && places.length > 0) {
-      event.preventDefault();
-      setChosen((at + step + places.length) % places.length);
-    }
-    if (event.key === 'Enter') {
-      event.preventDefault();
-      if (isCurrent) go(places[at]);
-      else {
-        setSought(text.trim());
-        setEager(true);
-      }
-    }
   };
+  const isWithin = owner !== undefined && repository !== undefined;
+  const label = isWithin
+    ? 'Pull request, commit, branch, test, message, owner, view or page'
+    : 'Repository, pull request or page';
   return (
     <Dialog title="Jump to" onClose={onClose}>
-      <input
-        type="text"
-        role="combobox"
-        aria-label={
-          repository === undefined
-            ? 'Repository, pull request or page'
-            : 'Pull request, commit, branch, test, view or page'
+      <Suspense
+        fallback={
+          <input
+            aria-label={label}
+            className="field w-full"
+            ref={focusField}
+            value={text}
+            onChange={(event) => onText(event.target.value)}
+            onKeyDown={(event) => event.key === 'Enter' && setEager(true)}
+          />
         }
-        aria-expanded={places.length > 0}
-        aria-controls={`${id}-places`}
-        aria-autocomplete="list"
-        aria-activedescendant={places.length > 0 ? optionId(at) : undefined}
-        placeholder={repository === undefined ? 'Repository, #123 or page' : '#123, commit, branch, test, view or page'}
-        className="field w-full"
-        ref={focusField}
-        autoComplete="off"
-        spellCheck={false}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setChosen(0);
-          setEager(false);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <p role="status" className="sr-only">
-        {isWaiting ? '' : formatCounted(places.length, 'place')}
-      </p>
-      <div id={`${id}-places`} role="listbox" aria-label="Places" className="mt-2 max-h-80 overflow-y-auto">
-        {places.map((place, i) => (
-          // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field has the keys
-          <div
-            key={place.key}
-            id={optionId(i)}
-            role="option"
-            aria-selected={i === at}
-            className="flex cursor-pointer items-baseline gap-3 rounded px-2 py-1.5 aria-selected:bg-raised"
-            onClick={() => go(place)}
-            onMouseMove={() => setChosen(i)}
-          >
-            <span className="w-24 shrink-0 text-xs text-soft">{place.kind}</span>
-            <span className="min-w-0 flex-1 break-words">{place.label}</span>
-          </div>
-        ))}
-      </div>
-      {places.length === 0 && (
-        <p className="px-2 py-3 text-soft">
-          {isWaiting
-            ? 'Looking …'
-            : `Nothing is called “${sought}”.${owner === undefined ? '' : ' A test is found once it has run on the default branch.'}`}
-        </p>
-      )}
+      >
+        <OpenJump
+          path={isWithin ? { owner, repository } : null}
+          label={label}
+          text={text}
+          onText={onText}
+          isEager={isEager}
+          onEager={setEager}
+          onClose={onClose}
+        />
+      </Suspense>
     </Dialog>
   );
 }

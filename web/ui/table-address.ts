@@ -52,10 +52,10 @@ export function useTableAddress<Row>(
   }, [columns, first, search.sort, search.direction]);
   const shown = useMemo(() => {
     const asked = search.columns?.split(',');
-    return new Set(
-      columns.filter(({ id, isExtra = false }) => (asked ? asked.includes(id) : !isExtra)).map(({ id }) => id),
-    );
-  }, [columns, search.columns]);
+    const isShown = ({ id, isExtra = false }: Column<Row>) =>
+      asked ? asked.includes(id) : !isExtra || id === order?.id;
+    return new Set(columns.filter(isShown).map(({ id }) => id));
+  }, [columns, order, search.columns]);
   return {
     columns,
     order,

@@ -24,7 +24,7 @@ export interface Column<Row> {
   width?: string;
   /** The orders that a head offers, the first one first; absent: none. */
   sorts?: readonly Direction[];
-  /** Shown only if one chooses it. */
+  /** Shown only if one chooses it, or sorts by it. */
   isExtra?: boolean;
   /** What it holds, for files and for tables that are sorted here. */
   value: (row: Row) => CsvValue;

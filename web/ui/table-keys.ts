@@ -1,7 +1,7 @@
 /** The keys of tables: up and down between rows, left and right within one, `x` chooses a row. */
 import { type KeyboardEvent, type RefObject, useEffect } from 'react';
 
-const REACHED = 'a[href], button:not(:disabled), input';
+const REACHED = 'a[href], button:not(:disabled), input, [tabindex]';
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 const SIDES: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 

@@ -6,7 +6,7 @@ import { type RowData, type RowSelectionState, useTable } from '@tanstack/react-
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useDensity } from './density.ts';
 import { formatCount, formatCounted } from './format.ts';
-import { ArrowsReach } from './hint.tsx';
+import { HintReach } from './hint.tsx';
 import { useIsWide } from './media.ts';
 import { type Order, useTableAddress } from './table-address.ts';
 import { TableBar } from './table-bar.tsx';
@@ -154,7 +154,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
               ))}
             </tr>
           </thead>
-          <ArrowsReach value={true}>
+          <HintReach value={-1}>
             <Gap px={isLong ? inView.beforePx : 0} />
             <tbody aria-busy={isStale} className={isStale ? 'opacity-60' : ''} onKeyDown={onKeyDown}>
               {existing.map((row) => (
@@ -183,7 +183,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
               ))}
             </tbody>
             <Gap px={isLong ? inView.afterPx : 0} />
-          </ArrowsReach>
+          </HintReach>
         </table>
       </div>
     </>

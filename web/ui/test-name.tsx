@@ -12,7 +12,7 @@ export function TestName({ name }: { name: string }) {
   const word = last.indexOf(' ') + 1;
   const end = last.slice(word <= WORD_CHARS_MAX ? word : 0);
   return (
-    <span className="flex min-w-0" title={name}>
+    <span className="flex min-w-0" data-hint={name} data-hint-when="cut">
       <span className="overflow-hidden text-ellipsis whitespace-pre">{line.slice(0, line.length - end.length)}</span>
       <span className="shrink-0 whitespace-pre">{end}</span>
     </span>

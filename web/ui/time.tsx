@@ -1,6 +1,7 @@
-/** A moment: how long ago it was, with the reader's time and UTC on hover. */
-import { useSyncExternalStore } from 'react';
+/** A moment: how long ago it was, with the reader's time and UTC as a hint. */
+import { useContext, useSyncExternalStore } from 'react';
 import { formatAgo, formatBoth, formatLocal } from './format.ts';
+import { HintReach } from './hint.tsx';
 
 const REFRESH_MS = 20_000;
 
@@ -25,7 +26,7 @@ function onTick(listener: () => void): () => void {
 export function Time({ at, isWhole = false }: { at: string; isWhole?: boolean }) {
   const text = useSyncExternalStore(onTick, () => (isWhole ? formatLocal(at) : formatAgo(at)));
   return (
-    <time dateTime={at} title={formatBoth(at)} className="whitespace-nowrap">
+    <time dateTime={at} data-hint={formatBoth(at)} tabIndex={useContext(HintReach)} className="hint whitespace-nowrap">
       {text}
     </time>
   );

@@ -1,4 +1,4 @@
--- When the runs of days began, by UTC day, and of the green runs that ran again although nothing was red in their attempt of the
+-- When the runs of days began, by UTC day, and those on the default branch; and of the green runs that ran again although nothing was red in their attempt of the
 -- pipeline's run (`outside`), also the length of the attempt that followed, within seven days.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_start_ms = 1795219200000;
@@ -10,12 +10,12 @@ WITH
   arraySort(one -> one.3, next_attempts)[1] AS next_attempt,
   notEmpty(next_attempts) AND NOT arrayExists(one -> one.3 = leg.3 AND one.4 AND abs(one.6 - leg.6) <= 1, others) AS is_outside
 SELECT
-  leg.6 AS day_number, groupArray(leg.1) AS starts,
+  leg.6 AS day_number, groupArray(leg.1) AS starts, groupArrayIf(leg.1, leg.7) AS default_starts,
   groupArrayIf(CAST((leg.1, next_attempt.2 - next_attempt.1), 'Tuple(began_ms Int64, next_ms Int64)'), is_outside) AS outside
 FROM
 (
   SELECT
-    max(run_attempt) AS attempts, groupArray((began_ms, ended_ms, run_attempt, is_red, cityHash64(job_name, axes), run_day)) AS legs
+    max(run_attempt) AS attempts, groupArray((began_ms, ended_ms, run_attempt, is_red, cityHash64(job_name, axes), run_day, on_default)) AS legs
   FROM
   (
     /*include queries/insights/window_runs*/

@@ -25,6 +25,7 @@ interface GateFlags extends RunFlags {
   timeout: number;
   pendingFolder: string;
   comment?: boolean;
+  check?: boolean;
   json?: boolean;
 }
 
@@ -63,6 +64,7 @@ const formatCommand = (format: ReportFormat, wrapped: readonly string[]): Comman
     .option('--pass-token', 'let the command see the key and what asks the CI provider for identity tokens')
     .option('--pending-folder <folder>', 'keeps reports that cannot be sent, for push --pending', PENDING_FOLDER)
     .option('--comment', 'keep one comment on the pull request about what failed on its newest commit')
+    .option('--check', 'keep one check run (GitHub) or status (GitLab) on the commit: whether the gate lets it pass')
     .option('--json', 'print the result as JSON; what the command prints goes to standard error')
     .action((patterns: string[], flags: GateFlags) => gate(format, patterns, wrapped, flags));
 
@@ -106,7 +108,7 @@ async function gate(
     flags.excuse,
   );
   process.exitCode = decision.code;
-  const commented = flags.comment ? await comment(consulted, environment, decision.code === 0) : [];
+  const told = await tellHost(consulted, failures, environment, { ...flags, isPassed: decision.code === 0 });
   const notices = await Promise.all(leftOut.map((file) => leftOutSentence(file, format, process.cwd())));
   const result: GateResult = {
     decision,
@@ -117,7 +119,7 @@ async function gate(
       ...reports.troubles,
       ...stale.map((file) => `${file} was not written by this command, and does not count.`),
     ],
-    notices: [...notices, ...consulted.notices, ...commented],
+    notices: [...notices, ...consulted.notices, ...told],
     uploads: consulted.uploads,
   };
   publish(result, {
@@ -128,16 +130,36 @@ async function gate(
   });
 }
 
+interface Telling {
+  comment?: boolean;
+  check?: boolean;
+  excuse: ReadonlySet<Excuse>;
+  isPassed: boolean;
+}
+
 /** Returns notices. */
-async function comment({ subject }: Consulted, environment: ClientEnvironment, isPassed: boolean): Promise<string[]> {
+async function tellHost(
+  { subject }: Consulted,
+  failures: readonly JudgedTest[],
+  environment: ClientEnvironment,
+  { comment, check, excuse, isPassed }: Telling,
+): Promise<string[]> {
   if (subject === null) return [];
-  const { commentOn } = await import('../comment/comment.ts');
-  return commentOn(subject, environment, isPassed);
+  const notices: string[] = [];
+  if (comment) {
+    const { commentOn } = await import('../pull-request/comment.ts');
+    notices.push(...(await commentOn(subject, environment, isPassed)));
+  }
+  if (check) {
+    const { checkCommit } = await import('../pull-request/check.ts');
+    notices.push(...(await checkCommit(subject, environment, { isPassed, failures, excuse })));
+  }
+  return notices;
 }
 
 /** Judged tests, first those that need attention. */
 function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, policy: ReadonlySet<Excuse>): JudgedTest[] {
-  const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath, attachments }) => {
+  const tests = failed.map(({ name, exceptionType, exceptionMessage, sourcePath, line, attachments }) => {
     const { verdict = 'unknown', because = null, where = null, owners = [], testId = null } = known.get(name) ?? {};
     return {
       name,
@@ -149,6 +171,7 @@ function judged({ failed }: ReadReports, { known, historyUrl }: Consulted, polic
       exceptionType,
       exceptionMessage,
       sourcePath,
+      line,
       attachments,
       historyUrl: testId === null ? null : historyUrl(testId),
     } satisfies JudgedTest;

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Attachment, AttachmentsPlace } from '../../domain/attachments.ts';
 import { runSchema } from '../../domain/columns.ts';
 import { decisiveReportOf } from '../../domain/decisive-report.ts';
+import { failingLine } from '../../domain/failing-line.ts';
 import { UPLOAD_EXECUTIONS_MAX } from '../../domain/limits.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { Report } from '../../formats/report.ts';
@@ -15,6 +16,8 @@ export interface FailedTest {
   file: string;
   /** Path of the test's own source, as the report names it. */
   sourcePath: string | null;
+  /** Where its last failure is in that file, from 1; null if its stack does not say. */
+  line: number | null;
   exceptionType: string | null;
   exceptionMessage: string | null;
   attachments: Attachment[];
@@ -76,6 +79,7 @@ async function readReport(
       name,
       file,
       sourcePath: filepath,
+      line: failingLine(failures.at(-1)?.stacktrace ?? null, filepath),
       exceptionType: failures.at(-1)?.type ?? null,
       exceptionMessage: failures.at(-1)?.message ?? null,
       attachments: failures.flatMap((failure) => failure.attachments ?? []),

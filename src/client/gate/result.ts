@@ -16,6 +16,8 @@ export interface JudgedTest {
   exceptionType: string | null;
   exceptionMessage: string | null;
   sourcePath: string | null;
+  /** Where it failed in that file, from 1; null if its stack does not say. */
+  line: number | null;
   /** Links to what was kept of its attempts. */
   attachments: Attachment[];
   /** Null for a test that the service does not know. */

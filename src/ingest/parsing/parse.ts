@@ -19,10 +19,13 @@ export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<Pa
   try {
     const upload = withinBounds(await read(task, await unpackBody(body, task.isGzip, task.limits)), task.bounds);
     const { uploadId, repository, receivedAt, sender, input } = task;
+    const arrivedAt = arrivedAtOf(input);
+    if (arrivedAt !== undefined) checkArrival(arrivedAt, task);
     const head = {
       uploadId,
       repository: { host: DEFAULT_HOST, ...repository },
       receivedAt: new Date(receivedAt),
+      arrivedAt: arrivedAt === undefined ? null : new Date(arrivedAt),
       format: input.kind === 'report' ? input.format : input.kind,
       sender,
     };
@@ -40,6 +43,18 @@ export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<Pa
     if (error instanceof NotPermitted) return { outcome: 'refused', why: 'not permitted', sentence: error.message };
     throw error;
   }
+}
+
+/** When imported results would have arrived; undefined for what is live. */
+export const arrivedAtOf = (input: ParseTask['input']): number | undefined =>
+  input.kind === 'report' ? input.query.arrived_at : undefined;
+
+/** Throws {@link NotPermitted} and InvalidUpload. */
+function checkArrival(arrivedAt: number, { bounds, receivedAt }: ParseTask): void {
+  if (bounds)
+    throw new NotPermitted('This credential is for one job, which imports nothing: import with an application key.');
+  if (arrivedAt > receivedAt)
+    throw new InvalidUpload('arrived_at is in the future: only results of the past are imported.');
 }
 
 /** A job of more characters shares none. */

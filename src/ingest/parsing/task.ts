@@ -24,6 +24,7 @@ const querySchema = z.object({
   base_ref: z.string().optional(),
   default_branch: z.string().optional(),
   started_at: z.number().optional(),
+  arrived_at: z.number().optional(),
   job_url: z.string().optional(),
   report: z.string().optional(),
   attachments_url: z.string().optional(),

@@ -67,6 +67,10 @@ export const reportQuery = {
     description:
       "When the tests began: the report's times are shifted there. For clocks that are wrong and reports without times.",
   }),
+  arrived_at: momentParameter({
+    description:
+      'Only for imports: when the report would have arrived. What has no time counts from then. Imported results count in everything, and quarantine, announce and end nothing.',
+  }),
   job_url: webAddressParameter({
     description: "The CI provider's page of the job, to which failures, runs and pages link. It identifies nothing.",
     example: 'https://ci.example.com/runs/1001',

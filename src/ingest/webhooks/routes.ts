@@ -1,12 +1,16 @@
-/** `POST /webhooks/github`: checks and reads deliveries of the repository host, and puts them into the queue. */
+/** `POST /webhooks/<host>`: checks and reads deliveries of a repository host, and puts them into the queue. */
 import type { AnyElysia } from 'elysia';
-import { ZodError } from 'zod';
+import { ZodError, z } from 'zod';
 import { OWNER_LENGTH_MAX } from '../../domain/repository-path.ts';
 import { StoreUnavailable } from '../../errors.ts';
 import { UploadTooLarge } from '../../formats/errors.ts';
+import { HOSTS } from '../../hosts/hosts.ts';
+import type { HostSite } from '../../hosts/site.ts';
+import { type Delivery, WrongDelivery } from '../../hosts/webhooks/delivery.ts';
+import { type DeliveryJob, type IsSignedFor, jobIdOf, jobOf, SignedByAnother } from '../../hosts/webhooks/job.ts';
 import { type Http, mount } from '../../http/operation.ts';
 import { textParameter } from '../../http/parameters.ts';
-import { forbidden, type HttpProblem, payloadTooLarge, unprocessable } from '../../http/problems.ts';
+import { forbidden, type HttpProblem, notFound, payloadTooLarge, unprocessable } from '../../http/problems.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Logger } from '../../observability/log.ts';
 import { uploadsPossiblyLost, uploadsShed } from '../../observability/metrics.ts';
@@ -14,24 +18,21 @@ import { Admission, NoRoom } from '../admission.ts';
 import { noRoomProblem, withAdmittedBody } from '../admitted-body.ts';
 import { BODY_LIMITS, type BodyLimits } from '../body.ts';
 import type { EventsPort } from '../ports.ts';
-import { type Delivery, readDelivery } from './delivery.ts';
-import { type DeliveryJob, type IsSignedFor, jobIdOf, jobOf, SignedByAnother } from './job.ts';
 import {
   deliverySchema,
-  NO_SECRET_DETAIL,
-  NOT_SIGNED_DETAIL,
-  OTHER_OWNER_DETAIL,
+  noSecretDetail,
+  notSignedDetail,
+  otherOwnerDetail,
   WEBHOOK_BODY,
   WEBHOOK_PROBLEMS,
 } from './schemas.ts';
-import { signatureCheck } from './signature.ts';
+
+/** A host as far as its deliveries are concerned. */
+type WebhookHost = Omit<HostSite, 'apiUrl'>;
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
-  /** A delivery may be signed with any of them; without any, every delivery is refused. */
-  secrets: readonly string[];
-  /** By owner, in lower case: for the repositories of an owner who is in here, only these count. */
-  ownerSecrets?: ReadonlyMap<string, readonly string[]>;
+  hosts: readonly WebhookHost[];
   /** Defaults to BODY_LIMITS. */
   limits?: BodyLimits;
   /** With {@link BYTES_MAX} unless given. */
@@ -49,23 +50,20 @@ const OWNER = 'host';
 /** @example buildApp({ …, features: [(app, http) => mountWebhooks(app, http, webhookDeps)] }) */
 export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): void {
   const admission = deps.admission ?? new Admission(undefined, { bytesMax: BYTES_MAX });
-  const ownerSecrets = deps.ownerSecrets ?? new Map<string, readonly string[]>();
-  const hasSecret = deps.secrets.length > 0 || ownerSecrets.size > 0;
-  const isSigned = signatureCheck(deps.secrets);
-  // One owner's at a time: each check reads the whole body, which anyone may send.
-  const isSignedBy = new Map([...ownerSecrets].map(([owner, secrets]) => [owner, signatureCheck(secrets)]));
-  mount(app, http, 'POST', '/webhooks/github', {
+  const receivers = new Map(deps.hosts.map((site) => [site.name, receiverOf(site)]));
+  mount(app, http, 'POST', '/webhooks/:host', {
     operationId: 'takeWebhookDelivery',
     tag: 'Webhooks',
-    summary: 'Receive a delivery from the repository host',
+    summary: 'Receive a delivery from a repository host',
     description:
-      'Writes what happens on pull requests to the event log, and stores the pull requests. A delivery needs the headers `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once, under whatever id: the body identifies it. An owner with its own secret sends to `/webhooks/github?owner=acme`.',
+      'Writes what happens on pull requests to the event log, and stores the pull requests. `host` is the name of a host in the configuration, such as `github`. A delivery needs the headers that the kind of host documents: for GitHub `X-GitHub-Event`, `X-GitHub-Delivery` and `X-Hub-Signature-256` (HMAC-SHA256 of the body). A delivery that is sent again counts once, under whatever id: the body identifies it. An owner with its own secret sends to `/webhooks/github?owner=acme`.',
     access: 'public',
-    // The host sends no delivery again automatically, and only what a secret signs is looked into.
+    // Hosts send no delivery again automatically, and only what a secret signs is looked into.
     perSecondMax: Number.POSITIVE_INFINITY,
+    params: z.object({ host: z.string().min(1).max(100).meta({ description: 'Name of the host', example: 'github' }) }),
     query: {
       owner: textParameter(1, OWNER_LENGTH_MAX, {
-        description: 'The owner whose own secret signs the delivery (GITHUB_WEBHOOK_OWNER_SECRETS).',
+        description: 'The owner whose own secret signs the delivery.',
         example: 'acme',
       }),
     },
@@ -74,42 +72,67 @@ export function mountWebhooks(app: AnyElysia, http: Http, deps: WebhookDeps): vo
       202: { description: 'Queued, or ignored with the reason.', schema: deliverySchema },
       ...WEBHOOK_PROBLEMS,
     },
-    handle: async ({ request, query }) => {
-      if (!hasSecret) throw forbidden(NO_SECRET_DETAIL);
+    handle: async ({ request, params, query }) => {
+      const receiver = receivers.get(params.host);
+      if (!receiver) throw notFound(`This service has no host of the name ${params.host}: see HOSTS.`);
+      const { site } = receiver;
+      if (!receiver.hasSecret) throw forbidden(noSecretDetail(site));
       const owner = query.owner?.toLowerCase();
-      const check = owner === undefined ? isSigned : isSignedBy.get(owner);
-      if (!check) throw forbidden(NOT_SIGNED_DETAIL);
+      const check = owner === undefined ? receiver.isSigned : receiver.isSignedBy.get(owner);
       const isSignedFor: IsSignedFor = (named) =>
-        owner === undefined ? !ownerSecrets.has(named.toLowerCase()) : named.toLowerCase() === owner;
-      const signature = request.headers.get('x-hub-signature-256');
-      if (signature === null) throw forbidden(NOT_SIGNED_DETAIL);
+        owner === undefined ? !site.ownerSecrets.has(named.toLowerCase()) : named.toLowerCase() === owner;
+      const hasSignature = HOSTS[site.kind].webhooks.signatureHeaders.some((name) => request.headers.has(name));
+      if (!check || !hasSignature) throw forbidden(notSignedDetail(site));
       const limits = deps.limits ?? BODY_LIMITS;
       const asked = { owner: OWNER, isGzip: false, limits };
       return withAdmittedBody(admission, request, asked, async (body) => {
-        if (!(await check(body, signature))) throw forbidden(NOT_SIGNED_DETAIL);
-        return taken(deps, readDelivery(request.headers, body), isSignedFor);
+        if (!(await check(request.headers, body))) throw forbidden(notSignedDetail(site));
+        return taken(deps, site, deliveryOf(site, request.headers, body), isSignedFor);
       }).catch((error) => {
         if (error instanceof UploadTooLarge) throw payloadTooLarge(tooLargeDetail(limits));
-        throw error instanceof NoRoom ? shed(error, request, deps.log) : error;
+        throw error instanceof NoRoom ? shed(error, site, deps.log) : error;
       });
     },
   });
 }
 
-async function taken(deps: WebhookDeps, delivery: Delivery, isSignedFor: IsSignedFor): Promise<Reply> {
-  const { job, reason } = read(delivery, isSignedFor, deps.log);
-  if (job) await enqueue(deps, delivery, job);
+/** A host, and what checks its deliveries. */
+function receiverOf(site: WebhookHost) {
+  const { webhooks } = HOSTS[site.kind];
+  return {
+    site,
+    hasSecret: site.secrets.length > 0 || site.ownerSecrets.size > 0,
+    isSigned: webhooks.checkOf(site.secrets),
+    // One owner's at a time: each check reads the whole body, which anyone may send.
+    isSignedBy: new Map([...site.ownerSecrets].map(([owner, secrets]) => [owner, webhooks.checkOf(secrets)])),
+  };
+}
+
+function deliveryOf({ kind }: WebhookHost, headers: Headers, body: Uint8Array): Delivery {
+  try {
+    return HOSTS[kind].webhooks.deliveryOf(headers, body);
+  } catch (error) {
+    throw error instanceof WrongDelivery ? unprocessable(error.faults) : error;
+  }
+}
+
+async function taken(
+  deps: WebhookDeps,
+  site: WebhookHost,
+  delivery: Delivery,
+  isSignedFor: IsSignedFor,
+): Promise<Reply> {
+  const { job, reason } = read(site, delivery, isSignedFor, deps.log);
+  if (job) await enqueue(deps, jobIdOf(site.name, delivery), delivery, job);
   const status = job ? 'queued' : 'ignored';
   return { status: 202, body: { delivery: delivery.id, status, reason, events: job?.events.length ?? 0 } };
 }
 
 /** The host shows it as failed, and resends it only on request. */
-function shed(noRoom: NoRoom, { headers }: Request, log: Logger): HttpProblem {
+function shed(noRoom: NoRoom, { name: host }: WebhookHost, log: Logger): HttpProblem {
   uploadsPossiblyLost.inc({ kind: 'webhook' });
   uploadsShed.inc({ kind: 'webhook' });
-  // Not signed, as far as is known.
-  const delivery = headers.get('x-github-delivery')?.slice(0, 100);
-  log.warn({ delivery }, 'a webhook delivery found no room and may be lost');
+  log.warn({ host }, 'a webhook delivery found no room and may be lost');
   return noRoomProblem(noRoom, 'webhooks');
 }
 
@@ -117,11 +140,11 @@ const tooLargeDetail = ({ sentBytesMax }: BodyLimits): string =>
   `The delivery is larger than ${sentBytesMax} bytes. Make the host send JSON instead of a form, or raise INGEST_COMPRESSED_BYTES_MAX.`;
 
 /** An unexpected payload is a 422, so that the host's list of deliveries shows it as failed. */
-function read(delivery: Delivery, isSignedFor: IsSignedFor, log: Logger): DeliveryJob {
+function read(site: WebhookHost, delivery: Delivery, isSignedFor: IsSignedFor, log: Logger): DeliveryJob {
   try {
-    return jobOf(delivery, isSignedFor);
+    return jobOf(site, delivery, isSignedFor);
   } catch (error) {
-    if (error instanceof SignedByAnother) throw forbidden(OTHER_OWNER_DETAIL);
+    if (error instanceof SignedByAnother) throw forbidden(otherOwnerDetail(site));
     if (!(error instanceof ZodError)) throw error;
     log.warn({ event: delivery.event, delivery: delivery.id }, 'a signed delivery has an unexpected payload');
     throw unprocessable(
@@ -134,9 +157,14 @@ function read(delivery: Delivery, isSignedFor: IsSignedFor, log: Logger): Delive
   }
 }
 
-async function enqueue(deps: WebhookDeps, delivery: Delivery, job: NonNullable<DeliveryJob['job']>): Promise<void> {
+async function enqueue(
+  deps: WebhookDeps,
+  jobId: string,
+  delivery: Delivery,
+  job: NonNullable<DeliveryJob['job']>,
+): Promise<void> {
   try {
-    await deps.enqueueEvents(jobIdOf(delivery), job);
+    await deps.enqueueEvents(jobId, job);
   } catch (error) {
     // The host shows it as failed, and resends it only on request.
     if (error instanceof StoreUnavailable) {

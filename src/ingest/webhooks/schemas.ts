@@ -1,5 +1,7 @@
 /** The input and output of the webhook operation, for the OpenAPI document. */
 import { z } from 'zod';
+import { HOSTS } from '../../hosts/hosts.ts';
+import type { HostSite } from '../../hosts/site.ts';
 import type { RawBodyDescription } from '../../http/operation.ts';
 import type { ResponseDescription } from '../../http/reply.ts';
 
@@ -59,20 +61,33 @@ const problem = (status: number, title: string, description: string, detail: str
   example: { type: 'about:blank', title, status, detail },
 });
 
-export const NOT_SIGNED_DETAIL =
-  'The signature is missing or wrong: X-Hub-Signature-256 must be the HMAC-SHA256 of the body with the secret in GITHUB_WEBHOOK_SECRET. Configure the same secret on the host.';
-export const NO_SECRET_DETAIL =
-  'All deliveries are refused because this service has no secret to check them with. Set GITHUB_WEBHOOK_SECRET to the secret of the webhook.';
+type Site = Pick<HostSite, 'name' | 'kind'>;
 
-export const OTHER_OWNER_DETAIL =
-  'The signature is correct, but its secret does not speak for the owner of the repository. The owner has its own secret in GITHUB_WEBHOOK_OWNER_SECRETS: add ?owner=<owner> to the Payload URL, and sign with that secret.';
+/** Where the secrets of a host stand. GitHub has its own variables. */
+const variablesOf = ({ name }: Pick<HostSite, 'name'>) =>
+  name === 'github'
+    ? { any: 'GITHUB_WEBHOOK_SECRET', owner: 'GITHUB_WEBHOOK_OWNER_SECRETS' }
+    : { any: 'HOST_WEBHOOK_SECRETS', owner: 'HOST_WEBHOOK_SECRETS' };
+
+export const notSignedDetail = (site: Site): string =>
+  `The signature is missing or wrong: ${HOSTS[site.kind].webhooks.signatureRule} in ${variablesOf(site).any}. Configure the same secret on the host.`;
+export const noSecretDetail = (site: Site): string =>
+  `All deliveries are refused because this service has no secret to check them with. Set ${variablesOf(site).any} to the secret of the webhook.`;
+export const otherOwnerDetail = (site: Site): string =>
+  `The signature is correct, but its secret does not speak for the owner of the repository. The owner has its own secret in ${variablesOf(site).owner}: add ?owner=<owner> to the address of the webhook, and sign with that secret.`;
 
 export const WEBHOOK_PROBLEMS = {
   403: problem(
     403,
     'Forbidden',
     'The signature is missing or wrong, its secret is that of another owner, or no secret is configured.',
-    NOT_SIGNED_DETAIL,
+    notSignedDetail({ name: 'github', kind: 'github' }),
+  ),
+  404: problem(
+    404,
+    'Not found',
+    'The configuration has no host of this name.',
+    'This service has no host of the name gitlab: see HOSTS.',
   ),
   413: problem(
     413,

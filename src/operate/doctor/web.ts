@@ -73,16 +73,18 @@ export async function checkPublicUrl({ publicUrl, host }: Config): Promise<Findi
 }
 
 export async function checkHost(config: Config): Promise<Finding[]> {
-  const { githubApiUrl, webhookSecrets, webhookOwnerSecrets, httpIngest } = config;
-  const secret =
-    webhookSecrets.length > 0 || webhookOwnerSecrets.size > 0
-      ? ok('Host webhooks', 'The secret is set.')
-      : warning(
-          'Host webhooks',
-          'GITHUB_WEBHOOK_SECRET is not set, so deliveries are refused and the event log has no pull-request events.',
-          'Create one with `openssl rand -hex 32`. docs/operations.md explains how to add the webhook.',
-        );
-  return [...(httpIngest ? [secret] : []), ...(githubApiUrl === undefined ? [] : [await checkHostApi(githubApiUrl)])];
+  const { hosts, httpIngest } = config;
+  const secret = hosts.some(({ secrets, ownerSecrets }) => secrets.length > 0 || ownerSecrets.size > 0)
+    ? ok('Host webhooks', 'The secret is set.')
+    : warning(
+        'Host webhooks',
+        'Neither GITHUB_WEBHOOK_SECRET nor HOST_WEBHOOK_SECRETS is set, so deliveries are refused and the event log has no pull-request events.',
+        'Create one with `openssl rand -hex 32`. docs/operations.md explains how to add the webhook.',
+      );
+  return [
+    ...(httpIngest ? [secret] : []),
+    ...(await Promise.all(hosts.flatMap(({ apiUrl }) => (apiUrl === undefined ? [] : [checkHostApi(apiUrl)])))),
+  ];
 }
 
 async function checkHostApi(address: string): Promise<Finding> {
@@ -91,7 +93,7 @@ async function checkHostApi(address: string): Promise<Finding> {
     await ask(address);
     return ok(check, `${address} responds.`);
   } catch (error) {
-    const remedy = 'Until it does, requests with its tokens get 503. Check the network and GITHUB_API_URL.';
+    const remedy = 'Until it does, requests with its tokens get 503. Check the network and GITHUB_API_URL or HOSTS.';
     return warning(check, `${address} does not respond: ${reasonOf(error)}.`, remedy);
   }
 }

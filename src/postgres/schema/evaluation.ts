@@ -16,6 +16,8 @@ export const partitions = schema.table('partitions', {
   id: smallint().primaryKey(),
   /** When a pass last took it. */
   passedAt: moment('passed_at').notNull().default(sql`'epoch'`),
+  /** When a pass last took imported parts of it: they have separate turns. */
+  importPassedAt: moment('import_passed_at').notNull().default(sql`'epoch'`),
 });
 
 /**
@@ -28,6 +30,8 @@ export const blockParts = schema.table(
     partition: smallint().notNull(),
     blockId: bigint('block_id', { mode: 'number' }).notNull(),
     repositoryId: uuid('repository_id').notNull(),
+    /** All of it is imported: it waits behind what is live, and nothing but judgements follows from it. */
+    isImported: boolean('is_imported').notNull().default(false),
     executions: integer().notNull(),
     /** The length of its lines, unpacked. */
     bytes: integer().notNull(),
@@ -60,6 +64,8 @@ export const stale = schema.table(
     testIds: uuid('test_ids').array().notNull().default([]),
     /** The first block since the last refresh that made it so. */
     firstBlock: bigint('first_block', { mode: 'number' }),
+    /** Whether every note since the last refresh follows from imported results only. */
+    isImported: boolean('is_imported').notNull().default(false),
     /** Counts the notes: what is refreshed without the lock of the partition sees whether another came meanwhile. */
     revision: bigint({ mode: 'number' }).notNull().default(1),
     /** Null: refreshed. */

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, doublePrecision, integer, jsonb, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { DEFAULT_BRANCH_SOURCES } from '../../domain/default-branch.ts';
-import { HOST_KINDS, HOST_SOURCES } from '../../domain/hosts/hosts.ts';
+import { HOST_KINDS, HOST_SOURCES } from '../../domain/host-page.ts';
 import type { OwnerRule } from '../../domain/owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_WARNING_DAYS_DEFAULT } from '../../domain/quarantine-rules.ts';
 import { moment, schema } from './columns.ts';

@@ -31,6 +31,8 @@ export const backtests = schema.table(
     id: uuid().primaryKey(),
     repositoryId: uuid('repository_id').notNull(),
     requestedAt: moment('requested_at').notNull(),
+    /** The login, or the name of the key. */
+    requestedBy: text('requested_by').notNull(),
     /** JSON (src/domain/backtest-policy.ts). */
     policy: text().notNull(),
     /** How many tests were replayed, and how many there are; 0 before it begins. */
@@ -39,10 +41,14 @@ export const backtests = schema.table(
     finishedAt: moment('finished_at'),
     /** JSON; null until it is finished, or if it failed. */
     report: text(),
+    /** The report in a sentence, for the list: reports are long. */
+    summary: text(),
     /** Why it has no report. */
     failure: text(),
   },
   (table) => [
+    // Lists those of a repository, the newest first.
+    index('backtests_repository').on(table.repositoryId, table.id),
     // One at a time of each repository. The worker looks for the oldest.
     uniqueIndex('backtests_open').on(table.repositoryId).where(sql`${table.finishedAt} is null`),
     // Finds backtests that are due to be forgotten.

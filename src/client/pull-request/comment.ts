@@ -1,0 +1,71 @@
+/** `gate --comment`: one comment on the pull request of the job, which says what failed on its newest commit. */
+import { commentText } from '../../domain/pull-comment.ts';
+import type { CommentHost } from '../../host-api/comment-host.ts';
+import { GithubComments } from '../../host-api/github-comments.ts';
+import { GitlabComments } from '../../host-api/gitlab-comments.ts';
+import { type Kept, keepComment } from '../../host-api/keep-comment.ts';
+import { markerKey } from '../../host-api/marker.ts';
+import type { Subject } from '../gate/consult.ts';
+import { printError } from '../output.ts';
+import type { ClientEnvironment } from '../settings.ts';
+import { commitState, firstResultAt } from './commit-state.ts';
+import { placeOf } from './place.ts';
+
+/**
+ * Never throws: the result of the job does not depend on the comment. Returns sentences about why there is none, or not the
+ * newest one.
+ *
+ * @param isPassed a job that crashed without a failed test does not say that all is clear
+ */
+export async function commentOn(
+  { repository, target: { commit, query }, isStored }: Subject,
+  environment: ClientEnvironment,
+  isPassed: boolean,
+): Promise<string[]> {
+  const pull = Number(query.pull_request);
+  // Such as a job of the default branch.
+  if (commit === undefined || !Number.isInteger(pull)) return [];
+  const host = hostOf(environment, pull);
+  if (typeof host === 'string') return [`There is no comment: ${host}.`];
+  if (!isStored) return ['The comment stays as it is: the reports are not stored yet.'];
+  try {
+    const kept = await keepComment({
+      host,
+      commit,
+      key: markerKey(repository),
+      read: async () => {
+        const state = await commitState(repository, commit);
+        if (state === null || (state.total === 0 && !isPassed)) return null;
+        const isWorthOne = state.failures.some(({ verdict }) => verdict !== 'quarantined');
+        return { text: commentText(state), isWorthOne };
+      },
+      firstResultAt: () => firstResultAt(repository, commit, pull),
+    });
+    const { notice, line } = SENTENCES[kept](host.subject);
+    if (line !== undefined) printError(line);
+    return notice === undefined ? [] : [notice];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [`The comment on ${host.subject} cannot be written: ${message}.`];
+  }
+}
+
+const SENTENCES: Readonly<Record<Kept, (subject: string) => { notice?: string; line?: string }>> = {
+  written: (subject) => ({ line: `A comment on ${subject} says what failed.` }),
+  updated: (subject) => ({ line: `The comment on ${subject} is up to date.` }),
+  unchanged: (subject) => ({ line: `The comment on ${subject} is up to date.` }),
+  nothing: () => ({}),
+  edited: (subject) => ({ notice: `The comment on ${subject} stays as it is: someone has edited it.` }),
+  deleted: (subject) => ({
+    notice: `The comment on ${subject} is not written again for this commit: someone has deleted it.`,
+  }),
+  outdated: (subject) => ({ line: `The comment stays as it is: ${subject} has a newer commit than this job.` }),
+};
+
+function hostOf(environment: ClientEnvironment, pull: number): CommentHost | string {
+  const place = placeOf(environment);
+  if (typeof place === 'string') return place;
+  return place.kind === 'github'
+    ? new GithubComments({ ...place, number: pull })
+    : new GitlabComments({ ...place, iid: pull });
+}

@@ -1,0 +1,22 @@
+/** Bitbucket Data Center, and Bitbucket Server before it. */
+import type { Host } from '../host.ts';
+import { BitbucketDataCenterApi } from './api.ts';
+import { webhooks } from './webhooks.ts';
+
+export const bitbucketDataCenter = {
+  kind: 'bitbucket-data-center',
+  title: 'Bitbucket Data Center',
+  home: undefined,
+  apiUrlOf: (url) => `${url}/rest/api/1.0`,
+  links: {
+    commit: '{url}/commits/{commit}',
+    compare: '{url}/compare/diff?sourceBranch={to}&targetBranch={from}',
+    file: '{url}/browse/{path}?at={commit}',
+    line: '{url}/browse/{path}?at={commit}#{line}',
+    pull_request: '{url}/pull-requests/{number}',
+  },
+  jobMark: undefined,
+  ofIssuer: () => undefined,
+  webhooks,
+  api: (options) => new BitbucketDataCenterApi(options),
+} satisfies Host;

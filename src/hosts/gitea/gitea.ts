@@ -1,0 +1,22 @@
+/** Gitea and Forgejo. Their jobs have addresses as those of GitHub, so an upload does not say this kind. */
+import type { Host } from '../host.ts';
+import { GiteaApi } from './api.ts';
+import { webhooks } from './webhooks.ts';
+
+export const gitea = {
+  kind: 'gitea',
+  title: 'Gitea or Forgejo',
+  home: undefined,
+  apiUrlOf: (url) => `${url}/api/v1`,
+  links: {
+    commit: '{url}/commit/{commit}',
+    compare: '{url}/compare/{from}...{to}',
+    file: '{url}/src/commit/{commit}/{path}',
+    line: '{url}/src/commit/{commit}/{path}#L{line}',
+    pull_request: '{url}/pulls/{number}',
+  },
+  jobMark: undefined,
+  ofIssuer: () => undefined,
+  webhooks,
+  api: (options) => new GiteaApi(options),
+} satisfies Host;
