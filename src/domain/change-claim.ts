@@ -52,17 +52,17 @@ export const CLAIM_SURE_FROM = 0.9;
 
 /** How many commits break a test: of pull requests, of the default branch. */
 const BREAKS = { pullRequest: 0.15, defaultBranch: 0.03 } as const;
-/** How likely a run meets trouble that no sign has shown. */
-const TROUBLE = 0.02;
+/** How likely a run meets trouble that no sign has shown, as long as no one else has run. */
+const TROUBLE = 0.08;
 /** How often it hits few tests, if it does. */
-const HITS_FEW = 0.1;
+const HITS_FEW = 0.3;
 /** How many times likelier a sign makes it. */
-const TROUBLE_SIGN = 300;
+const TROUBLE_SIGN = 75;
 /**
  * On how many changes tests fail that were healthy: usually, and while there is trouble; and how much that tells at least and at
- * most. That others were well tells little: someone is the first to meet trouble.
+ * most. That others were well tells only so much: someone is the first to meet trouble.
  */
-const AROUND = { usually: 0.3, inTrouble: 0.85, least: 0.5, most: 30 } as const;
+const AROUND = { usually: 0.3, inTrouble: 0.85, least: 0.25, most: 7.5 } as const;
 /** A change that breaks a test together with others breaks k of them with a probability that falls as this power of k. */
 const TOGETHER_POWER = 1.6;
 const TOGETHER_SUM = 2.29;
@@ -86,7 +86,7 @@ const OWN_TEST = 0.5;
 const OTHER_PULL_REQUESTS = [1, 0.35, 0.15, 0.08] as const;
 
 export function explanationsOf(evidence: ClaimEvidence): Explanations {
-  const { failures, passes, base, otherLegs, trouble, health } = evidence;
+  const { failures, passes, otherLegs, trouble, health } = evidence;
   const breaks = evidence.laterFailures === null ? BREAKS.pullRequest : BREAKS.defaultBranch;
   const together = Math.max(1, evidence.together);
   const tests = Math.max(together, evidence.tests, 1);
@@ -99,16 +99,16 @@ export function explanationsOf(evidence: ClaimEvidence): Explanations {
   const newGroup = { ...NEW_GROUP, flaky: Math.max(least, concentration / (concentration + evidence.defaultFailures)) };
   const message = (one: Explanation): number =>
     evidence.defaultFailures === 0 ? 1 : evidence.isNewGroup ? newGroup[one] : 1 - newGroup[one];
-  const { failures: baseFailures, passes: basePasses } = base ?? { failures: 0, passes: 0 };
+  const there = onBase(evidence);
   const later = evidence.laterFailures ?? 0;
   let flaky = 0;
   for (const [i, rate] of FLAKY_RATES.entries())
-    flaky += (evidence.weights[i + 1] ?? 0) * runs(rate, failures + baseFailures + later, passes + basePasses);
+    flaky += (evidence.weights[i + 1] ?? 0) * runs(rate, failures + there.failures + later, passes + there.passes);
   const weights: Record<Explanation, number> = {
     change:
       own *
       (ALWAYS * runs(FAILS, failures + later, passes) + (1 - ALWAYS) * anyRate(failures + later, passes)) *
-      runs(1 - FAILS, baseFailures, basePasses) *
+      there.change *
       message('change') *
       legs *
       evidence.nearness *
@@ -119,14 +119,15 @@ export function explanationsOf(evidence: ClaimEvidence): Explanations {
     broken:
       before *
       (evidence.weights[BROKEN] ?? 0) *
-      runs(FAILS, failures + baseFailures + later, passes + basePasses) *
+      runs(FAILS, failures + later, passes) *
+      there.broken *
       message('broken'),
     infrastructure:
       TROUBLE *
       hitsSo(together, tests) *
       (trouble ? TROUBLE_SIGN : troubleAround(evidence.around)) *
       TROUBLE_LASTS ** (failures - 1 + passes + later) *
-      runs(TROUBLE, baseFailures, basePasses) *
+      there.infrastructure *
       message('infrastructure') *
       Math.max(1, legs),
   };
@@ -175,6 +176,39 @@ const breaksSo = (count: number): number => count ** -TOGETHER_POWER / TOGETHER_
 
 /** How likely a test that fails with this rate fails and passes so often. */
 export const runs = (rate: number, failures: number, passes: number): number => rate ** failures * (1 - rate) ** passes;
+
+/** How often a change is based on a commit that has what the default branch has broken. */
+const HAS_BREAK = 0.7;
+
+interface OnBase {
+  /** How many times likelier or less likely its results make each explanation but flakiness. */
+  change: number;
+  broken: number;
+  infrastructure: number;
+  /** Results that speak for each rate of a flaky test. */
+  failures: number;
+  passes: number;
+}
+
+/**
+ * What the results of the base commit say. The history of a test that is flaky or broken on the default branch has them already, so
+ * they tell no more than whether the base has the break. Where it is healthy, it fails as it does there: neither the change nor the
+ * trouble of this run is on the base.
+ */
+function onBase({ base, weights, health }: ClaimEvidence): OnBase {
+  const { failures, passes } = base ?? { failures: 0, passes: 0 };
+  const healthy = runs(1 - FAILS, failures, passes);
+  const broken = runs(FAILS, failures, passes);
+  if (health === 'flaky' || health === 'broken') {
+    const has = HAS_BREAK * broken;
+    return { change: 1, broken: has / (has + (1 - HAS_BREAK) * healthy), infrastructure: 1, failures: 0, passes: 0 };
+  }
+  const usual = weights.reduce((sum, weight, state) => {
+    const rate = FLAKY_RATES[state - 1];
+    return sum + weight * (state === 0 ? healthy : rate === undefined ? broken : runs(rate, failures, passes));
+  }, 0);
+  return { change: usual, broken, infrastructure: usual, failures, passes };
+}
 
 /** The same over all rates: failures! passes! / (failures + passes + 1)!. */
 function anyRate(failures: number, passes: number): number {

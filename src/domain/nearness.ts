@@ -49,6 +49,14 @@ export function nearnessOf(testFile: string | null, changed: readonly string[]):
   return { factor: FACTORS.far, file: null };
 }
 
+/**
+ * A change that breaks a test near it breaks others with it anywhere: that such a one is far then says nothing.
+ *
+ * @param others the factors of the tests that failed in the same run, and are healthy on the default branch
+ */
+export const nearnessTogether = (own: number, others: Iterable<number>): number =>
+  own < 1 && [...others].some((factor) => factor > 1) ? 1 : own;
+
 const plain = (path: string): string => path.replaceAll('\\', '/').replace(/^\.\//, '');
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 

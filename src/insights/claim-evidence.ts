@@ -2,9 +2,10 @@
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
 import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { forEachDay } from '../domain/flat-counts.ts';
+import { type Nearness, nearnessOf, nearnessTogether } from '../domain/nearness.ts';
 import { otherLegsOf } from '../domain/other-legs.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
-import { executionsOf } from '../domain/test-state.ts';
+import { executionsOf, newestOf } from '../domain/test-state.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { weightsBefore } from '../domain/weights-before.ts';
 import type { KnownTest } from '../postgres/known-tests.ts';
@@ -13,14 +14,12 @@ import type { FailingElsewhere } from './failing-elsewhere.ts';
 interface Found {
   tests: ReadonlyMap<string, KnownTest | undefined>;
   results: readonly CommitResult[];
+  changedFiles: readonly string[];
 }
 
 /** What the verdict on a failure knows already. */
 type Judged = Leg &
-  Pick<
-    ClaimEvidence,
-    'health' | 'isNewGroup' | 'failures' | 'passes' | 'trouble' | 'otherPullRequests' | 'nearness'
-  > & {
+  Pick<ClaimEvidence, 'health' | 'isNewGroup' | 'failures' | 'passes' | 'trouble' | 'otherPullRequests'> & {
     testId: string;
     failedAt: number;
   };
@@ -37,6 +36,12 @@ export class ClaimEvidences {
     this.#around = around;
     this.#failedHealthy = failedHealthy;
     this.#resultsOfTests = Map.groupBy(found.results, ({ test_id }) => test_id);
+  }
+
+  /** How near a test is to the files of the change. */
+  nearness(testId: string): Nearness {
+    const legs = this.#found.tests.get(testId)?.legs ?? [];
+    return nearnessOf(newestOf(legs.map(({ summary }) => summary))?.filepath || null, this.#found.changedFiles);
   }
 
   /** @param run of the failure that is shown */
@@ -61,6 +66,10 @@ export class ClaimEvidences {
       together: others.size + 1,
       around: this.#around,
       base: null,
+      nearness: nearnessTogether(
+        this.nearness(testId).factor,
+        Array.from(others, (other) => this.nearness(other).factor),
+      ),
       laterFailures: run.on_default ? (streak[0]?.commit === commit ? later.size - 1 : 0) : null,
     };
   }

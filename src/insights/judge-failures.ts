@@ -5,7 +5,6 @@ import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { type Episode, episodeAt, worstEpisode } from '../domain/health-at.ts';
-import { nearnessOf } from '../domain/nearness.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
@@ -164,17 +163,14 @@ function judged(
   const trouble = troubles.every((one) => one !== undefined) ? (troubles[0] ?? null) : null;
   const passes = listed.reduce((sum, one) => sum + (one.is_failed ? 0 : one.executions), 0);
   const failingPullRequests = pullRequests?.get(testId) ?? null;
-  const testFile = newestOf(test?.legs.map(({ summary }) => summary) ?? [])?.filepath || null;
-  const nearness = nearnessOf(testFile, found.changedFiles);
   const isNew = seen.length === 0 || seen.some(isNewGroup);
   return {
     claim: claims.of(found.commit, run, {
       ...{ testId, pipelineName, jobName, axes, failedAt },
       ...{ health: episode?.health ?? null, isNewGroup: isNew, failures: failed.length, passes },
       ...{ trouble: verdict === 'infrastructure' ? trouble : null, otherPullRequests: failingPullRequests },
-      nearness: nearness.factor,
     }),
-    changedFile: nearness.file,
+    changedFile: claims.nearness(testId).file,
     verdict,
     testId,
     testName,

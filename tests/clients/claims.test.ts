@@ -53,7 +53,7 @@ test('says of each failure whether it is the change, with what speaks for and ag
     ]);
     expect(lines).toContainEqual(expect.stringMatching(/^The change \(\d+%\): shop\.adds tax in unit$/));
     expect(lines).toContainEqual(
-      expect.stringMatching(/^ {2}\+ It failed in all of 3 runs of this commit\. \(\d+ times as likely\)$/),
+      expect.stringMatching(/^ {2}\+ It failed in all of 3 runs of this commit\. \([\d.]+ times as likely\)$/),
     );
   }
 });

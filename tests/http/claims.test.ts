@@ -31,6 +31,18 @@ async function fill(fixture: InsightsFixture): Promise<void> {
       { commit: 'm3' },
     ),
   );
+  await fixture.ingest(
+    run(
+      all.map((name) => passing(name, 75)),
+      { commit: 'm1-before' },
+    ),
+    run([failing('flaky', 'timed out', 30), ...beside(30)], { ...pull, commit: 'pr2', pull_request: 8, run_id: '2' }),
+    ...['linux', 'windows'].map((os) =>
+      run([os === 'linux' ? failing('many 1', 'expected 1 got 2', 28) : passing('many 1', 28), ...beside(28)], {
+        ...{ ...pull, commit: 'pr3', pull_request: 9, run_id: `3-${os}`, axes: { os } },
+      }),
+    ),
+  );
   const failures = (hoursAgo: number) => [
     failing('flaky', 'timed out', hoursAgo),
     failing('broken', 'no such key', hoursAgo),
@@ -108,6 +120,46 @@ describe('claims', () => {
     expect(claim?.against.map(({ sentence }) => sentence)).toContain('On the base commit m3, it failed once.');
     const unknown = await ask({ commit: 'pr1', base_commit: 'nowhere' });
     expect(unknown.answer.compared_with).toMatchObject({ base_commit: 'nowhere', base_runs: 0 });
+  });
+
+  test('do not blame a pull request for what the default branch has broken, and doubt that where its base passed', async () => {
+    const onOld = { commit: 'pr1', base_commit: 'm1-before', test_names: ['broken'] };
+    const passed = (await ask(onOld)).answer;
+    expect(passed.compared_with).toMatchObject({ base_commit: 'm1-before', base_runs: 1 });
+    const [claim] = passed.claims;
+    const [newest] = (await ask({ commit: 'pr1', base_commit: 'm3', test_names: ['broken'] })).answer.claims;
+    expect(newest?.verdict).toBe('broken');
+    expect(claim?.for.map(({ sentence }) => sentence)).toContain('On the base commit m1-before, it passed once.');
+    expect(claim?.probability ?? 0).toBeGreaterThan(10 * (newest?.probability ?? 1));
+  });
+
+  test('call nothing flaky that has not passed on the same code, and say what would decide', async () => {
+    const { answer } = await ask({ commit: 'pr2' });
+    const [claim] = answer.claims;
+    expect(claim).toMatchObject({ test_name: 'flaky', verdict: 'unknown' });
+    expect(claim?.needs?.reruns).toBeGreaterThan(0);
+    expect(claim?.needs?.sentence).toMatch(
+      /^Not enough to say: \d+ reruns? of unit \(CI\) would decide: if all fail, it is the change/,
+    );
+    // All of them fail.
+    await insights.fixture.ingest(
+      ...Array.from({ length: claim?.needs?.reruns ?? 0 }, (_, i) =>
+        insights.fixture.run([failing('flaky', 'timed out', 29), ...beside(29)], {
+          ...{ ...pull, commit: 'pr2', pull_request: 8, run_id: '2', run_attempt: 2 + i },
+        }),
+      ),
+    );
+    expect((await ask({ commit: 'pr2' })).answer.claims[0]?.verdict).toBe('change');
+  });
+
+  test('count what the test does in its other legs', async () => {
+    const { answer } = await ask({ commit: 'pr3' });
+    const legs = answer.claims.map(({ test_name }) => test_name);
+    expect(legs).toEqual(['many 1']);
+    expect(answer.compared_with.legs).toBe(2);
+    expect(answer.claims[0]?.against.map(({ sentence }) => sentence)).toContain(
+      'On this commit, it passes in its other legs.',
+    );
   });
 
   test('are asked about tests by id, by name, by a report, or by a log; what is not known is said', async () => {

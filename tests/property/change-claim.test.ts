@@ -96,8 +96,34 @@ test('a pass of the same code makes the change no likelier unless the default br
       const { change } = explanationsOf(one);
       if (one.passes === 0 && one.health !== 'broken')
         expect(explanationsOf({ ...one, passes: 1 }).change).toBeLessThanOrEqual(change + 1e-9);
+      if (one.passes > 0 || one.defaultFailures > 0) return;
       const based = { ...one, base: { failures: 1, passes: 0 } };
       expect(explanationsOf(based).change).toBeLessThanOrEqual(explanationsOf({ ...one, base: null }).change + 1e-9);
+    }),
+  );
+});
+
+test('what a flaky test did on the base commit says nothing of the change', () => {
+  fc.assert(
+    fc.property(evidence, fc.nat({ max: 5 }), fc.nat({ max: 3 }), fc.nat({ max: 3 }), (one, rate, failures, passes) => {
+      const weights = normalised(one.weights.map((_, state) => (state === rate + 1 ? 1 : 0)));
+      const known: ClaimEvidence = { ...one, weights, health: 'flaky' };
+      const { change } = explanationsOf({ ...known, base: { failures, passes } });
+      expect(change).toBeCloseTo(explanationsOf({ ...known, base: null }).change, 9);
+    }),
+  );
+});
+
+test('a pass on the base commit takes the blame from a default branch that has broken since', () => {
+  fc.assert(
+    fc.property(evidence, (one) => {
+      const broken: ClaimEvidence = {
+        ...one,
+        weights: normalised([0.03, 0, 0, 0.01, 0.01, 0, 0, 0.95]),
+        health: 'broken',
+      };
+      const based = explanationsOf({ ...broken, base: { failures: 0, passes: 1 } });
+      expect(based.broken).toBeLessThanOrEqual(explanationsOf({ ...broken, base: null }).broken + 1e-9);
     }),
   );
 });

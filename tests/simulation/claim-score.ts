@@ -1,12 +1,21 @@
 /** Claims about the failures of a day of pull requests, from what the service would know, beside what really caused them. */
 import { newBelief } from '../../src/domain/belief.ts';
-import { type ClaimEvidence, claimVerdict, explanationsOf, rerunsNeeded } from '../../src/domain/change-claim.ts';
+import {
+  type ClaimEvidence,
+  claimVerdict,
+  explanationsOf,
+  RERUNS_MAX,
+  rerunsNeeded,
+} from '../../src/domain/change-claim.ts';
+import { nearnessOf, nearnessTogether } from '../../src/domain/nearness.ts';
+import { otherLegsOf } from '../../src/domain/other-legs.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { NEARBY_MS, type Trouble, troublesOf } from '../../src/domain/trouble-elsewhere.ts';
 import { weightsBefore } from '../../src/domain/weights-before.ts';
 import { randomFrom } from '../support/random.ts';
+import { fileOfTest } from './change-files.ts';
 import { type Asked, changeOf, elsewhereOf, healthOf, isWholeRun, knowMain, type Main } from './moment-score.ts';
-import type { Cause, MomentRun, MomentWorld } from './moment-worlds.ts';
+import { type Cause, type MomentRun, type MomentWorld, TESTS } from './moment-worlds.ts';
 
 /** A claim with the truth. */
 export interface ScoredClaim {
@@ -15,37 +24,109 @@ export interface ScoredClaim {
   cause: Cause;
   /** Whether the default branch knew the test as flaky when it failed. */
   isKnownFlaky: boolean;
+  /** Of a change: whether what it breaks fails now and then only. */
+  isRare: boolean;
 }
 
 /** `after reruns`: an hour after the run has ended, with the reruns that the claim asked for then. */
 export type ClaimAsked = Asked | 'after reruns';
 
-/** Claims about each failed test of each pull request. */
-export function scoreClaims(world: MomentWorld, asked: ClaimAsked): ScoredClaim[] {
+/** What a claim may be asked without, to see what it is worth. */
+export type Sense = 'files' | 'base' | 'legs';
+
+const BLIND: Readonly<Record<Sense, Partial<ClaimEvidence>>> = {
+  files: { nearness: 1 },
+  base: { base: null },
+  legs: { otherLegs: otherLegsOf(0, 0) },
+};
+
+/** A failed test of a pull request, as the service knows it whenever it is asked, and the truth. */
+interface Failure extends Pick<ScoredClaim, 'cause' | 'isKnownFlaky' | 'isRare'> {
+  atOnce: ClaimEvidence;
+  /** An hour later, but for its reruns. */
+  afterwards: ClaimEvidence;
+  /** Whether each rerun fails. */
+  rerunsFail: readonly boolean[];
+}
+
+/** The failed tests of each pull request. */
+export function failuresIn(world: MomentWorld): Failure[] {
   const random = randomFrom(world.runs.length);
-  const mainAtEnd = asked === 'later' ? knowMain(world.runs) : undefined;
-  const pulls = Map.groupBy(
-    world.runs.filter(({ pullRequest }) => pullRequest !== null),
-    ({ id }) => id,
-  );
-  return [...pulls.values()].flatMap((all) => {
+  const know = new Known(world.runs);
+  return pullsOf(world).flatMap((all) => {
     const [first] = all;
     if (!first) return [];
-    const look = new Look(world, asked === 'later' ? all : [first], { until: first.at, mainAtEnd });
-    const afterwards = asked === 'after reruns' ? new Look(world, [first], { until: first.at + HOUR_MS }) : undefined;
-    return look.failedTests.map((test): ScoredClaim => {
-      let evidence = look.evidenceOf(test);
-      const cause = all.find(({ causes }) => causes.has(test))?.causes.get(test) ?? 'flaky';
-      const needed = afterwards && rerunsNeeded(evidence);
-      if (needed) {
-        const rate = rateOfReruns(world, first, test, cause);
-        evidence = { ...afterwards.evidenceOf(test), ...rerun(evidence, { reruns: needed.reruns, rate, random }) };
-      }
-      const explanations = explanationsOf(evidence);
-      const verdict = claimVerdict(explanations, evidence);
-      return { probability: explanations.change, verdict, cause, isKnownFlaky: evidence.health === 'flaky' };
+    const atOnce = new Look(world, [first], { until: first.at, know });
+    const afterwards = new Look(world, [first], { until: first.at + HOUR_MS, know });
+    return atOnce.failedTests.map((test): Failure => {
+      const cause = first.causes.get(test) ?? 'flaky';
+      const rate = rateOfReruns(world, first, test, cause);
+      const evidence = atOnce.evidenceOf(test);
+      return {
+        ...{ cause, isKnownFlaky: evidence.health === 'flaky', isRare: first.ownRate < 1, atOnce: evidence },
+        afterwards: afterwards.evidenceOf(test),
+        rerunsFail: Array.from({ length: RERUNS_MAX }, () => random() < rate),
+      };
     });
   });
+}
+
+/** Claims about them, at once or with the reruns that the claim asked for then. */
+export const claimsAbout = (
+  failures: readonly Failure[],
+  asked: 'at once' | 'after reruns',
+  without: readonly Sense[] = [],
+): ScoredClaim[] =>
+  failures.map(({ cause, isKnownFlaky, isRare, atOnce, afterwards, rerunsFail }) => {
+    const blind = Object.assign({}, ...without.map((sense) => BLIND[sense]));
+    let evidence = { ...atOnce, ...blind };
+    const needed = asked === 'after reruns' ? rerunsNeeded(evidence) : null;
+    if (needed) evidence = { ...afterwards, ...blind, ...rerun(evidence, rerunsFail.slice(0, needed.reruns)) };
+    return { ...claimFrom(evidence), cause, isKnownFlaky, isRare };
+  });
+
+/** Claims about them when all of the day is known. */
+export function claimsLater(world: MomentWorld): ScoredClaim[] {
+  const know = new Known(world.runs);
+  return pullsOf(world).flatMap((all) => {
+    const look = new Look(world, all, { until: Number.POSITIVE_INFINITY, know });
+    return look.failedTests.map((test): ScoredClaim => {
+      const evidence = look.evidenceOf(test);
+      const cause = all.find(({ causes }) => causes.has(test))?.causes.get(test) ?? 'flaky';
+      const isRare = all.some(({ ownRate }) => ownRate < 1);
+      return { ...claimFrom(evidence), cause, isRare, isKnownFlaky: evidence.health === 'flaky' };
+    });
+  });
+}
+
+function claimFrom(evidence: ClaimEvidence): Pick<ScoredClaim, 'probability' | 'verdict'> {
+  const explanations = explanationsOf(evidence);
+  return { probability: explanations.change, verdict: claimVerdict(explanations, evidence) };
+}
+
+/** The attempts of each CI job of each pull request. */
+const pullsOf = ({ runs }: MomentWorld): MomentRun[][] => [
+  ...Map.groupBy(
+    runs.filter(({ pullRequest }) => pullRequest !== null),
+    ({ id }) => id,
+  ).values(),
+];
+
+/** The default branch as it is known at a moment. It changes with its own runs only. */
+class Known {
+  readonly #onMain: readonly MomentRun[];
+  readonly #mains = new Map<number, Main>();
+
+  constructor(runs: readonly MomentRun[]) {
+    this.#onMain = runs.filter(({ isDefaultBranch }) => isDefaultBranch);
+  }
+
+  at(moment: number): Main {
+    const known = this.#onMain.filter(({ at }) => at <= moment);
+    const main = this.#mains.get(known.length) ?? knowMain(known);
+    this.#mains.set(known.length, main);
+    return main;
+  }
 }
 
 const rateOfReruns = (
@@ -58,11 +139,12 @@ const rateOfReruns = (
 /** Who reruns a test stops once it passes. */
 function rerun(
   { failures, passes }: ClaimEvidence,
-  { reruns, rate, random }: { reruns: number; rate: number; random: () => number },
+  fails: readonly boolean[],
 ): Pick<ClaimEvidence, 'failures' | 'passes'> {
-  for (let failed = 0; failed < reruns; failed++)
-    if (random() >= rate) return { failures: failures + failed, passes: passes + 1 };
-  return { failures: failures + reruns, passes };
+  const failed = fails.indexOf(false);
+  return failed < 0
+    ? { failures: failures + fails.length, passes }
+    : { failures: failures + failed, passes: passes + 1 };
 }
 
 const WHOLE_RUN: Trouble = { sign: 'run', changes: 0, isOnDefaultBranch: false };
@@ -74,26 +156,28 @@ class Look {
   readonly #main: Main;
   readonly #onMain: readonly MomentRun[];
   readonly #others: readonly MomentRun[];
+  /** Of the same commit, in its other CI jobs and legs. */
+  readonly #besides: readonly MomentRun[];
   readonly #around: ClaimEvidence['around'];
   /** By attempt. */
   readonly #troubles: ReadonlyMap<MomentRun, { healthy: number; of: (test: number) => Trouble | undefined }>;
 
-  /** @param mainAtEnd what is known of the default branch when all of the day is known; undefined: what is known until then */
   constructor(
     { runs, knowsAuthors }: MomentWorld,
     attempts: readonly MomentRun[],
-    { until, mainAtEnd }: { until: number; mainAtEnd?: Main | undefined },
+    { until, know }: { until: number; know: Known },
   ) {
-    const known = mainAtEnd ? runs : runs.filter(({ at }) => at <= until);
+    const known = runs.filter(({ at }) => at <= until);
     const [first] = attempts;
     if (!first) throw new TypeError('at least one attempt');
-    const main = mainAtEnd ?? knowMain(known);
+    const main = know.at(until);
     const others = known.filter(({ commit }) => commit !== first.commit);
     const elsewhere = elsewhereOf(first, others, main, knowsAuthors);
     this.#attempts = attempts;
     this.#first = first;
     this.#main = main;
     this.#others = others;
+    this.#besides = known.filter(({ commit, job }) => commit === first.commit && job !== first.job);
     this.#onMain = known.filter(({ isDefaultBranch }) => isDefaultBranch);
     this.#around = around(others, first, { main, knowsAuthors });
     this.#troubles = new Map(
@@ -134,18 +218,42 @@ class Look {
       }),
       failures: failures.length,
       passes: this.#attempts.length - failures.length,
-      otherLegs: { passed: false, failed: 0 },
+      otherLegs: this.#otherLegsOf(test),
       tests: failure.identities.length,
       together: (this.#troubles.get(failure)?.healthy ?? 0) + (health === 'healthy' ? 0 : 1),
       trouble: signs.every((one) => one !== undefined) ? (signs[0] ?? null) : null,
       around: this.#around,
       otherPullRequests: pullsFailing(test, this.#others, failure),
-      base: null,
+      base: this.#baseOf(test, failure),
       laterFailures: null,
-      nearness: 1,
+      nearness: nearnessTogether(nearnessIn(failure, test), this.#nearnessBeside(test, failure)),
     };
   }
+
+  *#nearnessBeside(test: number, run: MomentRun): Generator<number> {
+    for (const other of run.troubles.keys())
+      if (other !== test && healthOf(this.#main, other, run.at) === 'healthy') yield nearnessIn(run, other);
+  }
+
+  /** The newest result of each other leg. */
+  #otherLegsOf(test: number): ClaimEvidence['otherLegs'] {
+    const newest = new Map<number, boolean>();
+    for (const { identities, causes } of this.#besides) {
+      const there = Array.from(identities).find((one) => one !== test && one % TESTS === test % TESTS);
+      if (there !== undefined) newest.set(there, causes.has(there));
+    }
+    const failed = [...newest.values()].filter((hasFailed) => hasFailed).length;
+    return otherLegsOf(newest.size, failed);
+  }
+
+  #baseOf(test: number, { base, job }: MomentRun): ClaimEvidence['base'] {
+    const there = this.#onMain.filter((run) => run.commit === base && run.job === job);
+    const failures = there.filter(({ causes }) => causes.has(test)).length;
+    return there.length === 0 ? null : { failures, passes: there.length - failures };
+  }
 }
+
+const nearnessIn = ({ files }: MomentRun, test: number): number => nearnessOf(fileOfTest(test % TESTS), files).factor;
 
 /** Other changes within the hour, and how many of them had failures of tests that were healthy on the default branch. */
 function around(

@@ -3,7 +3,7 @@
  * often it did, on days of pull requests of which some break tests, known flaky ones among them.
  */
 import { parseArgs } from 'node:util';
-import { type ClaimAsked, type ScoredClaim, scoreClaims } from './claim-score.ts';
+import { type ClaimAsked, claimsAbout, claimsLater, failuresIn, type ScoredClaim, type Sense } from './claim-score.ts';
 import { MOMENT_KINDS, makeMomentWorld } from './moment-worlds.ts';
 
 const { values } = parseArgs({
@@ -20,6 +20,9 @@ const begun = performance.now();
 const FROM = [0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98] as const;
 const ASKED: readonly ClaimAsked[] = ['at once', 'after reruns', 'later'];
 const FLAKY_VICTIMS = 0.15;
+const LEGS = 2;
+/** What a claim is asked without, to see what that is worth. */
+const WITHOUT: readonly (readonly Sense[])[] = [[], ['files'], ['base'], ['legs'], ['files', 'base', 'legs']];
 /** In the sum, one day of five has trouble: for each kind of it, four days are quiet. */
 const QUIET_DAYS = 4;
 
@@ -28,11 +31,28 @@ const share = (some: readonly ScoredClaim[], holds: (claim: ScoredClaim) => bool
 const isChange = ({ cause }: ScoredClaim): boolean => cause === 'change';
 const isSaid = ({ verdict }: ScoredClaim): boolean => verdict === 'change';
 
+type Blind = Record<'at once' | 'after reruns', ScoredClaim[]>;
+
+function addTimes(sum: ScoredClaim[], claims: readonly ScoredClaim[], times: number): void {
+  for (let i = 0; i < times; i++) for (const claim of claims) sum.push(claim);
+}
+
+/** How far probabilities are from what really was, on average: the logarithm of how likely the truth was said to be. */
+const surprise = (claims: readonly ScoredClaim[]): number =>
+  claims.reduce((sum, claim) => {
+    const said = isChange(claim) ? claim.probability : 1 - claim.probability;
+    return sum - Math.log(Math.max(said, 1e-6));
+  }, 0) / Math.max(1, claims.length);
+
 function row(name: string, claims: readonly ScoredClaim[]): string {
   const ofChanges = claims.filter(isChange);
   const cells = [
     share(claims.filter(isSaid), isChange),
     share(ofChanges, isSaid),
+    share(
+      ofChanges.filter(({ isRare }) => !isRare),
+      isSaid,
+    ),
     share(
       ofChanges.filter(({ isKnownFlaky }) => isKnownFlaky),
       isSaid,
@@ -43,35 +63,52 @@ function row(name: string, claims: readonly ScoredClaim[]): string {
   return `| ${[name, ...cells].join(' | ')} |`;
 }
 
-say(
-  '| world, asked | said change: right | changes: said | changes to known flaky tests: said | changes: excused | not enough to say |',
-);
-say('|---|---|---|---|---|---|');
+say('| day, asked | said change: right | changes: said | always failing: said | known flaky: said | excused | open |');
+say('|---|---|---|---|---|---|---|');
 const sums = new Map(ASKED.map((asked) => [asked, [] as ScoredClaim[]]));
-for (const kind of MOMENT_KINDS.filter((one) => one.includes(values.kind)))
-  for (const asked of ASKED) {
-    const claims: ScoredClaim[] = [];
-    for (const runsOnMain of kind === 'main breaks' ? [true] : [true, false])
-      for (let i = 0; i < Number(values.worlds); i++) {
-        const seed = Number(values.seed) * 1_000_003 + i;
-        claims.push(...scoreClaims(makeMomentWorld({ kind, seed, runsOnMain, flakyVictims: FLAKY_VICTIMS }), asked));
+const blind = new Map(WITHOUT.map((senses) => [senses, { 'at once': [], 'after reruns': [] } as Blind]));
+for (const kind of MOMENT_KINDS.filter((one) => one.includes(values.kind))) {
+  const claims = new Map(ASKED.map((asked) => [asked, [] as ScoredClaim[]]));
+  // Without a day of another kind for each, there are no weeks to add up to.
+  const times = kind === 'quiet' ? QUIET_DAYS * (MOMENT_KINDS.length - 1) : 1;
+  for (const runsOnMain of kind === 'main breaks' ? [true] : [true, false])
+    for (let i = 0; i < Number(values.worlds); i++) {
+      const seed = Number(values.seed) * 1_000_003 + i;
+      const world = makeMomentWorld({ kind, seed, runsOnMain, flakyVictims: FLAKY_VICTIMS, legs: LEGS });
+      const failures = failuresIn(world);
+      for (const asked of ['at once', 'after reruns'] as const) {
+        claims.get(asked)?.push(...claimsAbout(failures, asked));
+        for (const [senses, sum] of blind) addTimes(sum[asked], claimsAbout(failures, asked, senses), times);
       }
-    const times = kind === 'quiet' ? QUIET_DAYS * (MOMENT_KINDS.length - 1) : 1;
-    for (let i = 0; i < times; i++) for (const claim of claims) sums.get(asked)?.push(claim);
-    say(row(`${kind}, ${asked}`, claims));
+      claims.get('later')?.push(...claimsLater(world));
+    }
+  for (const [asked, some] of claims) {
+    addTimes(sums.get(asked) ?? [], some, times);
+    say(row(`${kind}, ${asked}`, some));
   }
-for (const [asked, claims] of sums) say(row(`weeks with such days, ${asked}`, claims));
-say('');
-say(`| probability | ${FROM.map((from, i) => `${from * 100}–${(FROM[i + 1] ?? 1) * 100}%`).join(' | ')} |`);
-say(`|${'---|'.repeat(FROM.length + 1)}`);
-for (const [asked, claims] of sums) {
-  const cells = FROM.map((from, i) =>
-    share(
-      claims.filter(({ probability }) => probability >= from && probability < (FROM[i + 1] ?? 1.01)),
-      isChange,
-    ),
-  );
-  say(`| ${asked} | ${cells.join(' | ')} |`);
 }
+for (const [asked, claims] of sums) say(row(`weeks, ${asked}`, claims));
+say('');
+say(`| probability | ${ASKED.join(' | ')} |`);
+say('|---|---|---|---|');
+for (const [i, from] of FROM.entries()) {
+  const to = FROM[i + 1];
+  const isWithin = ({ probability }: ScoredClaim) => probability >= from && (to === undefined || probability < to);
+  const cells = ASKED.map((asked) => share((sums.get(asked) ?? []).filter(isWithin), isChange));
+  say(`| ${[`${from * 100}–${(to ?? 1) * 100}%`, ...cells].join(' | ')} |`);
+}
+say('');
+say('| asked, without | said change: right | changes: said | open | surprise |');
+say('|---|---|---|---|---|');
+for (const asked of ['at once', 'after reruns'] as const)
+  for (const [senses, { [asked]: claims }] of blind) {
+    const cells = [
+      share(claims.filter(isSaid), isChange),
+      share(claims.filter(isChange), isSaid),
+      share(claims, ({ verdict }) => verdict === 'unknown'),
+      surprise(claims).toFixed(4),
+    ];
+    say(`| ${[`${asked}, ${senses.join(', ') || 'nothing'}`, ...cells].join(' | ')} |`);
+  }
 say('');
 say(`${values.worlds} worlds of each kind, seed ${values.seed}, ${((performance.now() - begun) / 1_000).toFixed(0)} s`);

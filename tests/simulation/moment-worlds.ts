@@ -4,6 +4,7 @@
  */
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { randomFrom } from '../support/random.ts';
+import { changedFiles } from './change-files.ts';
 import { flakyRate } from './flaky-rates.ts';
 import type { Run, Trouble } from './history.ts';
 import { breakMessage } from './world.ts';
@@ -28,6 +29,10 @@ export interface MomentRun extends Run {
   causes: ReadonlyMap<number, Cause>;
   /** How often what the change breaks fails. */
   ownRate: number;
+  /** Of a pull request: the commit of the default branch that it is based on; null if none ran before. */
+  base: string | null;
+  /** That a pull request changes. */
+  files: readonly string[];
 }
 
 export interface MomentWorld {
@@ -52,16 +57,22 @@ export interface MomentOptions {
   runsOnMain: boolean;
   /** How often what a change breaks is one flaky test; drawn apart, so that all else stays as it is. */
   flakyVictims?: number;
+  /** In how many legs each CI job runs. A test has an identity in each: the same number, and {@link TESTS} for each leg before. */
+  legs?: number;
 }
 
 const START = Date.UTC(2026, 0, 5);
 const DAYS_BEFORE = 14;
-const TESTS = 300;
+export const TESTS = 300;
 const JOBS = 2;
 const PULLS_PER_HOUR = 4;
 const MAIN_PER_HOUR = 0.7;
 const AUTHORS = 8;
 const BREAK_SHARE = 0.15;
+/** How often what a change breaks fails in one leg only, where there are several. */
+const ONE_LEG_SHARE = 0.25;
+/** How much older than the newest commit the base of a pull request is that has not been updated: up to a day. */
+const STALE_MS_MAX = DAY_MS;
 /** How often a pull request is based on an earlier one of the same author. */
 const STACKED_SHARE = 0.1;
 const FRESH_BASE_SHARE = 0.7;
@@ -96,17 +107,19 @@ interface Start {
 }
 type Spoil = (start: { at: number; job: number; commit: string }, tests: readonly number[]) => Iterable<number>;
 
-export function makeMomentWorld({ kind, seed, runsOnMain, flakyVictims = 0 }: MomentOptions): MomentWorld {
+export function makeMomentWorld({ kind, seed, runsOnMain, flakyVictims = 0, legs = 1 }: MomentOptions): MomentWorld {
   const random = randomFrom(seed);
+  const apart = randomFrom(seed + 0.25);
   const day = START + DAYS_BEFORE * DAY_MS;
   const flaky = new Map(
     Array.from({ length: TESTS }, (_, test) => test).flatMap((test) =>
       random() < 0.05 ? [[test, flakyRate(random())] as const] : [],
     ),
   );
-  const jobs = Array.from({ length: JOBS }, (_, job) =>
-    Array.from({ length: TESTS }, (_, test) => test).filter((test) => test % JOBS === job),
-  );
+  const jobs = Array.from({ length: JOBS * legs }, (_, job) => {
+    const before = TESTS * Math.floor(job / JOBS);
+    return Array.from({ length: TESTS }, (_, test) => test + before).filter((test) => test % JOBS === job % JOBS);
+  });
   const from = day + (9 + 5 * random()) * HOUR_MS;
   const spoil = makeTrouble(kind, { from, day }, random);
   const troubleMessage = makeMessages(random);
@@ -122,7 +135,16 @@ export function makeMomentWorld({ kind, seed, runsOnMain, flakyVictims = 0 }: Mo
       ? { tests: victims(random), from: mergeFrom(from), to: mergeFrom(from + (2 + 4 * random()) * HOUR_MS) }
       : { tests: new Set<number>(), from: 0, to: 0 };
   const runs: MomentRun[] = [];
-  for (const [i, { at: started, pullRequest, own, seesMain }] of starts.entries())
+  const baseBefore = (moment: number): string | null => {
+    const i = starts.findLastIndex((one) => one.pullRequest === null && one.at <= moment);
+    return i < 0 ? null : `c${i}`;
+  };
+  for (const [i, { at: started, pullRequest, own, seesMain }] of starts.entries()) {
+    const isStale = !seesMain;
+    const merged = isStale && kind === 'main breaks' ? Math.min(started, mainBreak.from - 1) : started;
+    const base = pullRequest && baseBefore(merged - (isStale ? apart() * STALE_MS_MAX : 0));
+    const files = pullRequest ? changedFiles([...own.messages.keys()], TESTS, apart) : [];
+    const onlyLeg = apart() < ONE_LEG_SHARE ? Math.floor(apart() * legs) : null;
     for (const [job, identities] of jobs.entries())
       for (let attempt = 1; attempt <= 2; attempt++) {
         const at = started + attempt * RERUN_AFTER_MS;
@@ -134,21 +156,26 @@ export function makeMomentWorld({ kind, seed, runsOnMain, flakyVictims = 0 }: Mo
           causes.set(test, cause);
           troubles.set(test, { message, isPassedOnRetry: false });
         };
-        const isOf = (test: number): boolean => test % JOBS === job;
+        const leg = Math.floor(job / JOBS);
+        const isOf = (test: number): boolean => test % JOBS === job % JOBS;
         if (seesMain && started >= mainBreak.from && started < mainBreak.to)
-          for (const test of mainBreak.tests) if (isOf(test)) fail(test, 'main', breakMessage(test));
+          for (const test of mainBreak.tests) if (isOf(test)) fail(test + leg * TESTS, 'main', breakMessage(test));
         const luck = random();
+        const isInLeg = onlyLeg === null || onlyLeg === leg;
         for (const [test, message] of own.messages)
-          if (isOf(test) && (own.failsTogether ? luck : random()) < own.rate) fail(test, 'change', message);
+          if (isInLeg && isOf(test) && (own.failsTogether ? luck : random()) < own.rate)
+            fail(test + leg * TESTS, 'change', message);
         for (const test of spoil({ at, job, commit }, identities)) fail(test, 'trouble', troubleMessage(test));
         for (const test of identities)
-          if (random() < (flaky.get(test) ?? 0)) fail(test, 'flaky', test % 3 === 0 ? GENERIC[1] : `race ${test}`);
+          if (random() < (flaky.get(test % TESTS) ?? 0))
+            fail(test, 'flaky', test % 3 === 0 ? GENERIC[1] : `race ${test % TESTS}`);
         runs.push({
           ...{ id: `${commit}-${job}`, attempt, job, commit, isDefaultBranch: pullRequest === null, at },
-          ...{ identities, troubles, causes, pullRequest, ownRate: own.rate },
+          ...{ identities, troubles, causes, pullRequest, ownRate: own.rate, base, files },
         });
         if (causes.size === 0 || pullRequest === null || random() >= RERUN_SHARE) break;
       }
+  }
   return {
     runs: runs.sort((a, b) => a.at - b.at),
     knowsAuthors: random() < 0.5,
@@ -235,7 +262,7 @@ function makeTrouble(kind: MomentKind, { from, day }: { from: number; day: numbe
     const share = 0.4 + 0.6 * random();
     const to = from + (0.5 + 4.5 * random()) * HOUR_MS;
     const same = new Set(Array.from({ length: TESTS }, (_, test) => test).filter(() => random() < share));
-    const hit: Spoil = random() < 0.5 ? (_, tests) => tests.filter((test) => same.has(test)) : each(share);
+    const hit: Spoil = random() < 0.5 ? (_, tests) => tests.filter((test) => same.has(test % TESTS)) : each(share);
     return (run, tests) => (run.at >= from && run.at < to ? hit(run, tests) : []);
   }
   if (kind === 'runner') {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
 import { z } from 'zod';
 import { buildProgram } from '../../src/cli/program.ts';
 
@@ -31,6 +32,34 @@ test('docs/configuration.md lists every variable that the service and the client
 test('docs/configuration.md lists every command', async () => {
   const commands = (await buildProgram()).commands.map((command) => command.name());
   for (const command of commands) expect(CONFIGURATION).toMatch(new RegExp(`^\\| .*\`${command}[ \`].* \\|`, 'm'));
+});
+
+/** Commands with their parents: `quarantine list`. */
+const commandsBelow = (command: Command, before = ''): [name: string, command: Command][] =>
+  command.commands.flatMap((one) => {
+    const name = `${before}${one.name()}`;
+    // A format is an argument, though it has its own help.
+    return one.commands.length > 0 && !['push', 'gate'].includes(one.name())
+      ? commandsBelow(one, `${name} `)
+      : [[name, one] as [string, Command]];
+  });
+
+test('docs/agents.md says what --json of each command prints, and names no other', async () => {
+  const page = read('docs/agents.md');
+  const table = page.slice(page.indexOf('| command | `--json` prints'), page.indexOf('Exit codes:'));
+  const listed = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) => {
+    const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name.replace(/ [<[].*/, ''));
+    const [first = ''] = names;
+    // `quarantine add`, `remove`
+    const group = first.includes(' ') ? `${first.split(' ')[0]} ` : '';
+    return names.map((name) => (name.includes(' ') ? name : `${group}${name}`));
+  });
+  const printing = commandsBelow(await buildProgram())
+    .filter(([, command]) =>
+      [command, ...command.commands].some(({ options }) => options.some(({ long }) => long === '--json')),
+    )
+    .map(([name]) => name);
+  expect([...new Set(listed)].sort()).toEqual(printing.sort());
 });
 
 test('docs/dependencies.md gives a reason for every dependency, and names no package that is not installed', () => {

@@ -5,6 +5,7 @@ import { githubCommands } from '../../src/client/outputs/github.ts';
 import { annotationsOf, inSection } from '../../src/client/outputs/gitlab.ts';
 import { markdownOf } from '../../src/client/outputs/markdown.ts';
 import { COLOURS, NO_COLOURS, plainLines } from '../../src/client/outputs/plain.ts';
+import { jsonOf } from '../../src/client/outputs/publish.ts';
 
 const failure = (change: Partial<JudgedTest> = {}): JudgedTest => ({
   name: 'cart.Totals.adds tax',
@@ -121,6 +122,11 @@ test('many failures are cut to what GitHub and Buildkite take, and the rest is c
   expect(githubCommands(many)).toHaveLength(10);
   expect(markdownOf(many).length).toBeLessThan(1_000_000);
   expect(markdownOf(many)).toContain('4,800 more are in the log of the job.');
+});
+
+test('JSON has as many failures as one can read, and the number of the others', () => {
+  const { failures, failuresLeftOut, tests } = jsonOf(resultOf(Array.from({ length: 1_203 }, () => failure())));
+  expect([failures.length, failuresLeftOut, tests]).toEqual([1_000, 203, 211]);
 });
 
 test('the links for GitLab lead to the history of each test that has one', () => {

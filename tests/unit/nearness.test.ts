@@ -1,6 +1,6 @@
 /** How near tests are to changed files. */
 import { expect, test } from 'bun:test';
-import { nearnessOf } from '../../src/domain/nearness.ts';
+import { nearnessOf, nearnessTogether } from '../../src/domain/nearness.ts';
 
 const CHANGED = ['src/shop/cart.ts', 'notes/index.txt', 'tests/unit/tax.test.ts'];
 
@@ -34,4 +34,11 @@ test('the test itself counts more than one of the same name, and that more than 
   );
   expect(factors).toEqual(factors.toSorted((one, other) => other - one));
   expect(new Set(factors).size).toBe(4);
+});
+
+test('a test that is far is no less likely a victim where another that failed with it is near', () => {
+  expect(nearnessTogether(0.7, [0.7, 6])).toBe(1);
+  expect(nearnessTogether(0.7, [0.7, 0.7])).toBe(0.7);
+  expect(nearnessTogether(0.7, [])).toBe(0.7);
+  expect(nearnessTogether(4, [6])).toBe(4);
 });

@@ -23,7 +23,7 @@ export interface Surroundings {
 export function publish(result: GateResult, { variables, isTerminal, isJson, nowMs }: Surroundings): void {
   const palette = isTerminal && !variables.NO_COLOR ? COLOURS : NO_COLOURS;
   const lines = plainLines(result, palette);
-  if (isJson) printJson(result);
+  if (isJson) printJson(jsonOf(result));
   else for (const line of variables.GITLAB_CI ? inSection(lines, nowMs) : lines) printCommand(line);
   if (variables.GITHUB_ACTIONS) {
     // Runners take commands from both streams; scripts read standard output.
@@ -34,6 +34,16 @@ export function publish(result: GateResult, { variables, isTerminal, isJson, now
   if (variables.GITLAB_CI) quietly(ARTIFACTS_FOLDER, () => writeArtifacts(result));
   if (variables.BUILDKITE) quietly('the annotation', () => annotate(result));
 }
+
+/** More failures are counted and left out of what is printed: an agent that reads it reads it whole. */
+const FAILURES_PRINTED_MAX = 1_000;
+
+/** What `--json` prints. */
+export const jsonOf = (result: GateResult): GateResult & { failuresLeftOut: number } => ({
+  ...result,
+  failures: result.failures.slice(0, FAILURES_PRINTED_MAX),
+  failuresLeftOut: Math.max(0, result.failures.length - FAILURES_PRINTED_MAX),
+});
 
 function writeArtifacts(result: GateResult): void {
   mkdirSync(ARTIFACTS_FOLDER, { recursive: true });
