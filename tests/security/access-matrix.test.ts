@@ -120,6 +120,7 @@ const ROWS: Record<string, Rule> = {
   [`POST ${REPOSITORY}/claims`]: 'read',
   [`GET ${REPOSITORY}/host`]: 'read',
   [`PUT ${REPOSITORY}/commits/:commit_sha/changed-files`]: 'upload',
+  [`PUT ${REPOSITORY}/pull-requests`]: 'upload',
   [`GET ${REPOSITORY}/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/health-transitions/by-day`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',
