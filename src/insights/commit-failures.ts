@@ -245,7 +245,7 @@ export function mountCommitFailures(
       const fewer = repository ? await deps.usualTests.fewer(repository, found.runs) : [];
       const ids = page.items.map(({ testId }) => testId);
       const owners = await ownersOf(deps, repository, ids);
-      const where = repository ? await deps.whereTheyFail.of(repository, ids) : undefined;
+      const where = repository ? await deps.whereTheyFail.of(repository, page.items) : undefined;
       const causes = repository ? await causesOfFailures(deps, repository, page.items) : undefined;
       const reply = pageReply(page, 'failures', (failure) =>
         toJson(failure, {
