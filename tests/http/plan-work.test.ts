@@ -52,7 +52,7 @@ async function outgrowMemory(tx: Executor): Promise<void> {
   await tx.execute(sql`set local hash_mem_multiplier = 1`);
 }
 
-test('a search in the order of cost looks through each test once, and a few rows for each place', async () => {
+test('a search in the order of cost looks through each test a few times, and a few rows for each place', async () => {
   const { id } = insights.fixture;
   const places = Array.from({ length: 200 }, (_, i) => ({
     ...{ testId: testIdOf(id, `test ${i}`), pipelineName: 'CI', jobName: 'unit', amount: 1_000 + i },
@@ -63,7 +63,8 @@ test('a search in the order of cost looks through each test once, and a few rows
     costs: new Map(places.map((place) => [placeKey(place), place])),
   };
   const rows = await rowsLookedThrough(searchStatement(id, search), outgrowMemory);
-  expect(rows).toBeLessThan(TESTS + 20 * places.length);
+  // Which plan is chosen depends on what else the database holds; none may look through the tests for each place.
+  expect(rows).toBeLessThan(5 * TESTS + 20 * places.length);
 });
 
 test('a search reads excluded names once, however many they are', async () => {
