@@ -36,7 +36,8 @@ interface Pace {
 
 export type QueueErrorListener = (error: Error) => void;
 
-const CONNECTIONS_MAX = 10;
+/** Each of the five workers of a process listens on one of its own. */
+const CONNECTIONS_MAX = 15;
 /** Puts all keys of our queues into one slot of a Redis Cluster. */
 const KEY_PREFIX = '{ci-insights}';
 /** After this long, a job whose worker died is given to another. */
