@@ -54,9 +54,11 @@ test('without a credential, or from the page of another site, nothing of a body 
     for (const headers of [{}, { cookie: 'ci_insights_session=cis_x' }, { 'sec-fetch-site': 'cross-site' }]) {
       const { body, taken } = endless();
       const response = await send(mounted, { body, headers: { ...JSON_TYPE, ...headers } });
-      // Where no issuer of identity tokens is configured, there is nothing; an agent without a credential is told to sign in.
+      // Where no issuer of identity tokens, or no such host, is configured, there is nothing; an agent without a credential is
+      // told to sign in.
       const isAgent = operationId === 'callMcp' && !('cookie' in headers);
-      const status = operationId === 'exchangeCiToken' ? 404 : isAgent ? 401 : 403;
+      const isNothing = operationId === 'exchangeCiToken' || operationId === 'takeWebhookDelivery';
+      const status = isNothing ? 404 : isAgent ? 401 : 403;
       expect([operationId, response.status, taken.bytes]).toEqual([operationId, status, 0]);
     }
   }
