@@ -118,7 +118,7 @@ function Newest({ path, failureId }: { path: TestPath; failureId: string }) {
           {stack}
         </pre>
       )}
-      <ul className="flex flex-col gap-1 text-xs">
+      <ul className="flex flex-col gap-2 text-xs">
         {data.latest_events.map((event) => (
           <li key={event.id} className="flex flex-wrap gap-x-3 gap-y-2">
             <Time at={event.failed_at} isWhole />
@@ -126,7 +126,7 @@ function Newest({ path, failureId }: { path: TestPath; failureId: string }) {
               to="/$owner/$repository/tests/$testId/history"
               params={path}
               search={{ result: 'attempts', at: event.id.split('.')[0] }}
-              className="underline"
+              className="-my-1 inline-block min-w-6 py-1 underline"
             >
               stack
             </Link>
