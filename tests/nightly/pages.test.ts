@@ -190,12 +190,13 @@ describe.skipIf(!hasBrowser)('when the service is slow or away', () => {
   test.each(rows)('the page $name shows that it works, and does not move when the answers come', async (row) => {
     const { places } = await ofTestStores(insights.fixture);
     await pages.on({}, async ({ page }) => {
+      // The answers wait until the sign of work was seen, however long a busy machine takes to draw it.
+      const isWorking = page.getByRole('status', { name: 'Loading' }).first().waitFor();
       await page.route(isRead, async (route) => {
+        await isWorking;
         await Bun.sleep(SLOW_MS);
         await route.continue();
       });
-      // Looked for from the beginning: on a busy machine, the page may be there only when the first answers are.
-      const isWorking = page.getByRole('status', { name: 'Loading' }).first().waitFor();
       await Promise.all([isWorking, page.goto(`${pages.origin}/app${row.address(places)}`)]);
       await row.content(page).waitFor();
       await page.waitForLoadState('networkidle');

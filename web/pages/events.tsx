@@ -91,7 +91,7 @@ export function Events() {
         </button>
       </div>
       <div className="card overflow-hidden">
-        {(!counts || counts.total > 0) && <Histogram counts={counts} />}
+        {(!found.data || events.length > 0) && <Histogram counts={counts} />}
         <PagedList
           found={found}
           rows={events}
@@ -124,7 +124,7 @@ function optionsOf(
 
 /** While there are no counts, the space that it will take. */
 function Histogram({ counts }: { counts: EventCounts | undefined }) {
-  if (!counts) return <div className="h-48 border-b border-line" />;
+  if (!counts?.total) return <div className="h-48 border-b border-line" />;
   const { total, histogram } = counts;
   return (
     <div className="border-b border-line px-4 py-3">
