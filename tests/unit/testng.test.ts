@@ -82,6 +82,15 @@ test('rows that look alike, and methods of two objects, are one test, which fail
   expect(outcomesOf(upload)).toEqual({ 'C.m': 'failed' });
 });
 
+test('attempts that are listed after the last call, which TestNG sorted by time alone, belong to it', async () => {
+  const upload = await parse(testng, report(method('FAIL') + method('SKIP', 'retried="true"')));
+  const [execution, ...others] = executionsOf(upload);
+  expect(others).toEqual([]);
+  expect(execution).toMatchObject({ status: 'failed', isFlaky: false });
+  const passed = await parse(testng, report(method('PASS') + method('SKIP', 'retried="true"')));
+  expect(executionsOf(passed).map(({ status, isFlaky }) => [status, isFlaky])).toEqual([['passed', true]]);
+});
+
 test('an attempt after which nothing came has failed', async () => {
   expect(outcomesOf(await parse(testng, report(method('SKIP', 'retried="true"'))))).toEqual({ 'C.m': 'failed' });
 });

@@ -41,22 +41,28 @@ export function recordsOf(invocations: readonly Invocation[]): Joined[] {
   });
 }
 
-/** Attempts belong to the call after them. Without one, as after a crash, the last of them decides. */
+/**
+ * Attempts belong to the call after them, or to the one before if none follows: TestNG sorts calls by their time, and those
+ * of one millisecond come in any order. Without either, as after a crash, the last of them decides.
+ */
 function joined(same: readonly Invocation[]): Outcome[] {
   const records: Outcome[] = [];
   let attempts: Outcome[] = [];
-  for (const [i, { record, isRetried }] of same.entries()) {
-    if (isRetried && i < same.length - 1) attempts.push(record);
+  for (const { record, isRetried } of same) {
+    if (isRetried) attempts.push(record);
     else {
-      const last: Outcome = isRetried ? { ...record, status: 'failed' } : record;
-      records.push(attempts.length === 0 ? last : after(attempts, last));
+      records.push(after(attempts, record));
       attempts = [];
     }
   }
-  return records;
+  const last = attempts.length === 0 ? undefined : (records.pop() ?? crashed(attempts.pop()));
+  return last ? [...records, after(attempts, last)] : records;
 }
 
+const crashed = (attempt: Outcome | undefined): Outcome | undefined => attempt && { ...attempt, status: 'failed' };
+
 function after(attempts: readonly Outcome[], last: Outcome): Outcome {
+  if (attempts.length === 0) return last;
   const failures = [...attempts, last].flatMap((one) => one.failures);
   return {
     ...last,
