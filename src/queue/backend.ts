@@ -36,7 +36,7 @@ interface Pace {
 
 export type QueueErrorListener = (error: Error) => void;
 
-/** Each of the five workers of a process listens on one of its own. */
+/** Each of the five workers of a process keeps one, on which it listens. */
 const CONNECTIONS_MAX = 15;
 /** Puts all keys of our queues into one slot of a Redis Cluster. */
 const KEY_PREFIX = '{ci-insights}';
