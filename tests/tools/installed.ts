@@ -1,13 +1,12 @@
 /** Where tools are installed, in the versions of their projects: `node_modules/.cache`, the caches of Go and Maven, and a throw-away folder. */
-import { existsSync, mkdirSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { packagesFolder } from '../clients/support/packages.ts';
 import { pythonEnvironment } from '../clients/support/python.ts';
-import { machine, run } from '../clients/support/run.ts';
+import { machine } from '../clients/support/run.ts';
+import { GO_SETTINGS, goProgram } from './go-program.ts';
 import type { Installer } from './tool.ts';
 
-const CACHE = resolve(import.meta.dir, '../../node_modules/.cache/tools');
-const GOTESTSUM = '1.13.0';
+const GOTESTSUM = 'gotest.tools/gotestsum@v1.13.0';
 const NODE = `node-${process.platform}-${process.arch}`;
 const PACKAGES = {
   '@cucumber/cucumber': '13.3.0',
@@ -58,17 +57,9 @@ export const INSTALLERS: Readonly<Record<Installer, () => Promise<Installed | un
   },
 
   go: async () => {
-    const python = await pythonEnvironment('tools');
-    if (!python) return undefined;
-    const bin = join(CACHE, `gotestsum-${GOTESTSUM}`);
-    const settings = { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod', GOBIN: bin, GOCACHE: join(CACHE, 'go-build') };
-    if (!existsSync(join(bin, 'gotestsum'))) {
-      mkdirSync(bin, { recursive: true });
-      const install = [join(python.bin, 'go'), 'install', `gotest.tools/gotestsum@v${GOTESTSUM}`];
-      const { code, printed } = await run(install, { env: { ...process.env, ...settings } });
-      if (code !== 0) return missing('gotestsum', printed);
-    }
-    return { variables: { ...withPath(python.bin, bin), ...settings } };
+    const [python, gotestsum] = await Promise.all([pythonEnvironment('tools'), goProgram(GOTESTSUM)]);
+    if (!python || gotestsum === undefined) return undefined;
+    return { variables: { ...withPath(python.bin, dirname(gotestsum)), ...GO_SETTINGS } };
   },
 
   maven: async () => {

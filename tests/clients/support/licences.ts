@@ -42,7 +42,11 @@ const CLASSIFIERS: Record<string, string> = {
 };
 
 /** Other names of these licences, in the free text of `License`. */
-const NAMES: Record<string, string> = { '3-Clause BSD License': 'BSD-3-Clause', 'Apache License': 'Apache-2.0' };
+const NAMES: Record<string, string> = {
+  '3-Clause BSD License': 'BSD-3-Clause',
+  'Apache License': 'Apache-2.0',
+  Apache: 'Apache-2.0',
+};
 
 /**
  * Poetry gives a package this classifier if the name in its `License` is not an SPDX identifier. These were checked by
