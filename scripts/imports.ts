@@ -15,10 +15,8 @@ export const ALLOWED = {
   domain: [],
   /** Test reports: pure, shared by the gateway and the client. */
   formats: ['domain'],
-  /** The REST of repository hosts: comments, checks, changed files. The client and the workers write there. */
-  'host-api': ['domain'],
   /** Runs in CI jobs, on Node as well as on Bun: no store, no server. */
-  client: ['domain', 'formats', 'host-api'],
+  client: ['domain', 'formats', 'hosts'],
   /** The plugins of test runners. */
   reporters: ['client', 'formats'],
   observability: [],
@@ -59,7 +57,7 @@ export const ALLOWED = {
   ingest: ['domain', 'formats', 'hosts', 'http', 'ledger', 'observability', 'queue'],
   insights: ['domain', 'formats', 'hosts', 'http', 'clickhouse', 'postgres', 'commits', 'explain'],
   /** The comments and checks that the service itself keeps at hosts. */
-  comments: ['config', 'domain', 'host-api', 'insights', 'observability', 'postgres'],
+  comments: ['config', 'domain', 'hosts', 'insights', 'observability', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
   /** Saved views. */

@@ -6,10 +6,10 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type CiTokenConfig, ciAudiences, ciIssuers, ciRules, ciTokensOf } from './ci-token-config.ts';
-import { type CommentsConfig, commentsConfigOf, repositoryList, secretsOfComments } from './comments-config.ts';
+import { type CommentsConfig, commentsConfigOf, repositoryList } from './comments-config.ts';
 import { UserError } from './errors.ts';
-import type { HostSite, OwnerSecrets } from './hosts/site.ts';
-import { furtherHosts, hostNames, hostSecrets, hostSitesOf } from './hosts-config.ts';
+import { type HostSite, secretsOfSite } from './hosts/site.ts';
+import { hostApps, hostNames, hostSecrets, hostSitesOf, hostTokens, namedHosts } from './hosts-config.ts';
 import { type OidcConfig, oidcOf, oidcScopes, oidcTenants, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
 
@@ -17,7 +17,6 @@ const DEFAULTS = {
   port: 3000,
   retentionDays: 90,
   auditRetentionDays: 365,
-  githubApiUrl: 'https://api.github.com',
   compressedBytesMax: 25 * 1024 * 1024,
   unpackedBytesMax: 200 * 1024 * 1024,
 };
@@ -53,33 +52,6 @@ const secretsUrl = url('http:', 'https:')
     return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(parsed.hostname);
   }, 'must begin with https:// (http:// is for this machine only, because secrets are sent there)')
   .refine((value) => !/[?#@]/.test(value), 'must be an address alone, without a user, a query or a fragment');
-
-/** Short secrets can be guessed, and a comma inside a secret would cut it into short ones. */
-const SECRET_LENGTH_MIN = 16;
-const secrets = z
-  .string()
-  .transform((value) => value.split(',').map((secret) => secret.trim()))
-  .refine(
-    (list) => list.every((secret) => secret.length >= SECRET_LENGTH_MIN),
-    `must be a secret of at least ${SECRET_LENGTH_MIN} characters, or two separated by a comma during a rotation`,
-  );
-
-/** An owner may be named twice, during a rotation. */
-const ownerSecrets = z
-  .string()
-  .regex(
-    new RegExp(`^(?:\\s*[A-Za-z0-9-]+=[^,]{${SECRET_LENGTH_MIN},}(?:,|$))+$`),
-    `must look like owner=secret,other=secret, each secret of at least ${SECRET_LENGTH_MIN} characters`,
-  )
-  .transform((value): OwnerSecrets => {
-    const byOwner = new Map<string, string[]>();
-    for (const pair of value.split(',').filter((text) => text.trim() !== '')) {
-      const at = pair.indexOf('=');
-      const owner = pair.slice(0, at).trim().toLowerCase();
-      byOwner.set(owner, [...(byOwner.get(owner) ?? []), pair.slice(at + 1).trim()]);
-    }
-    return byOwner;
-  });
 
 /** Headers in OpenTelemetry's form: `name=value` pairs separated by commas, values percent-encoded. */
 const headerPairs = z
@@ -120,27 +92,14 @@ const environmentSchema = z.object({
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
   AUDIT_RETENTION_DAYS: whole(1, 36_500).optional(),
-  GITHUB_AUTH: onOff.optional(),
-  GITHUB_API_URL: secretsUrl.optional(),
-  GITHUB_APP_ID: z
-    .string()
-    .regex(/^[\w.-]{1,100}$/, 'must be the id of a GitHub App, or its client id')
-    .optional(),
-  GITHUB_APP_KEY: z.string().optional(),
-  GITHUB_APP_KEY_FILE: z.string().optional(),
-  GITHUB_COMMENT_TOKEN: z.string().optional(),
-  GITHUB_COMMENT_TOKEN_FILE: z.string().optional(),
-  GITLAB_API_URL: secretsUrl.optional(),
-  GITLAB_COMMENT_TOKEN: z.string().optional(),
-  GITLAB_COMMENT_TOKEN_FILE: z.string().optional(),
   PULL_REQUEST_COMMENTS: repositoryList.optional(),
   COMMIT_CHECKS: repositoryList.optional(),
-  GITHUB_WEBHOOK_SECRET: secrets.optional(),
-  GITHUB_WEBHOOK_OWNER_SECRETS: ownerSecrets.optional(),
-  HOSTS: furtherHosts.optional(),
-  HOST_TOKENS: hostNames.optional(),
+  HOSTS: namedHosts.optional(),
+  HOST_AUTH: hostNames.optional(),
+  HOST_TOKENS: hostTokens.optional(),
+  HOST_TOKENS_FILE: z.string().optional(),
+  HOST_APPS: hostApps.optional(),
   HOST_WEBHOOK_SECRETS: hostSecrets.optional(),
-  DEFAULT_HOST: z.string().optional(),
   OIDC_ISSUER: secretsUrl.optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
@@ -195,7 +154,7 @@ export interface Config {
   retentionDays: number;
   /** How long the trail of who changed what is kept. */
   auditRetentionDays: number;
-  /** The repository hosts. One of them is the default host, whose repositories have addresses without its name. */
+  /** The repository hosts. The first is the default host, whose repositories have addresses without its name. */
   hosts: readonly HostSite[];
   /** What the service writes at repository hosts; undefined: nothing. */
   commentsConfig: CommentsConfig | undefined;
@@ -234,9 +193,8 @@ export function secretsOf(config: Config): string[] {
       passwordsIn,
     ),
     ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
-    ...config.hosts.flatMap(({ secrets, ownerSecrets }) => [...secrets, ...[...ownerSecrets.values()].flat()]),
+    ...config.hosts.flatMap(secretsOfSite),
     ...(config.oidc ? [config.oidc.clientSecret] : []),
-    ...(config.commentsConfig ? secretsOfComments(config.commentsConfig) : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
 }
@@ -271,6 +229,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new UserError('DATABASE_DIRECT_URL needs DATABASE_URL: it is the same database without the pooler.');
   if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL)
     throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server in that cluster.');
+  const hosts = hostSitesOf(env);
   return {
     host: env.HOST ?? '127.0.0.1',
     port: env.PORT ?? DEFAULTS.port,
@@ -284,12 +243,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     publicUrl: env.PUBLIC_URL?.replace(/(?<!\/)\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,
-    hosts: hostSitesOf(env, {
-      apiUrl: githubApiUrlOf(env.GITHUB_AUTH, env.GITHUB_API_URL),
-      secrets: env.GITHUB_WEBHOOK_SECRET ?? [],
-      ownerSecrets: env.GITHUB_WEBHOOK_OWNER_SECRETS ?? new Map(),
-    }),
-    commentsConfig: commentsConfigOf(env),
+    hosts,
+    commentsConfig: commentsConfigOf(env, hosts),
     oidc: oidcOf(env),
     ciTokens: ciTokensOf(env),
     httpIngest: env.HTTP_INGEST ?? true,
@@ -308,12 +263,6 @@ export function readConfig(environment: Record<string, string | undefined> = pro
         }
       : undefined,
   };
-}
-
-/** Setting the address also enables host tokens, so an enterprise host needs one variable; `GITHUB_AUTH=off` wins. */
-function githubApiUrlOf(auth: boolean | undefined, apiUrl: string | undefined): string | undefined {
-  if (!(auth ?? apiUrl !== undefined)) return undefined;
-  return (apiUrl ?? DEFAULTS.githubApiUrl).replace(/(?<!\/)\/+$/, '');
 }
 
 /** For a command that is one part of the service, whatever ROLE says. */

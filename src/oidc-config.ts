@@ -1,8 +1,8 @@
 /** The part of the configuration that is about the identity provider. `config.ts` reads the environment. */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseSignInRules, type SignInRule } from './domain/sign-in-rules.ts';
 import { UserError } from './errors.ts';
+import { readSecretFile } from './secret-file.ts';
 
 const DEFAULTS = { scopes: 'openid profile email', groupsClaim: 'groups' };
 
@@ -123,12 +123,5 @@ function secretOf({ OIDC_CLIENT_SECRET: secret, OIDC_CLIENT_SECRET_FILE: file }:
     throw new UserError(
       'OIDC_ISSUER needs OIDC_CLIENT_SECRET or OIDC_CLIENT_SECRET_FILE, with the secret of the client.',
     );
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new UserError(`OIDC_CLIENT_SECRET_FILE names ${file}, which cannot be read.`, { cause });
-  }
-  if (text === '') throw new UserError(`OIDC_CLIENT_SECRET_FILE names ${file}, which is empty.`);
-  return text;
+  return readSecretFile('OIDC_CLIENT_SECRET_FILE', file);
 }

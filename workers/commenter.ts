@@ -16,6 +16,7 @@ const EVERY_MS = 2_000;
 const RETRY_MS_MAX = 30_000;
 /** Requests to a host take most of the time. */
 const AT_ONCE = 4;
+const RESTS = 'the host takes no more requests for now';
 
 export interface CommenterDeps {
   db: Database;
@@ -26,8 +27,8 @@ export interface CommenterDeps {
 
 export class Commenter {
   readonly loop: Loop;
-  /** A host takes no more requests until then, by `performance.now()`. */
-  #restsUntil = 0;
+  /** By name of the host: it takes no more requests until then, by `performance.now()`. */
+  readonly #restsUntil = new Map<string, number>();
 
   constructor(private readonly deps: CommenterDeps) {
     this.loop = new Loop({
@@ -42,7 +43,7 @@ export class Commenter {
 
   /** Everything that is due now. */
   async run(): Promise<void> {
-    while (!this.loop.isStopped && performance.now() >= this.#restsUntil) {
+    while (!this.loop.isStopped) {
       const due = await takeDuePulls(this.deps.db, AT_ONCE);
       if (due.length === 0) return;
       await Promise.all(due.map((one) => this.#keep(one)));
@@ -53,18 +54,21 @@ export class Commenter {
     const { db, repositories, keeper } = this.deps;
     const repository = await repositories.find(due.owner, due.name);
     if (repository?.id !== due.repositoryId) return settlePull(db, due, 'moved');
+    const host = keeper.hostOf(repository) ?? '';
+    const restMs = (this.#restsUntil.get(host) ?? 0) - performance.now();
+    if (restMs > 0) return postponePull(db, due, { failure: RESTS, afterMs: restMs });
     try {
       await settlePull(db, due, await keeper.keep(repository, due));
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       keeper.forget(repository);
-      await this.#postpone(due, error);
+      await this.#postpone(due, host, error);
     }
   }
 
-  async #postpone(due: DuePull, error: unknown): Promise<void> {
+  async #postpone(due: DuePull, host: string, error: unknown): Promise<void> {
     const limitedMs = limitedMsOf(error);
-    if (limitedMs !== undefined) this.#restsUntil = performance.now() + limitedMs;
+    if (limitedMs !== undefined) this.#restsUntil.set(host, performance.now() + limitedMs);
     hostWrites.inc({ outcome: limitedMs === undefined ? 'failed' : 'limited' });
     const failure = error instanceof Error ? error.message : String(error);
     const { owner, name, number } = due;

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { type AddressedHost, hostOfOwner, ownerOnHost } from '../domain/host-address.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { HostAnswer, Unavailable } from '../hosts/api/answer.ts';
-import type { HostApi, HostRepository } from '../hosts/host.ts';
+import type { HostRepository, HostTokens } from '../hosts/host.ts';
 import { HOSTS } from '../hosts/hosts.ts';
 import type { HostSite } from '../hosts/site.ts';
 import type { Access, Credential, CredentialSource, Permission } from '../http/auth.ts';
@@ -61,7 +61,7 @@ interface HostCredentialsDeps {
   repositories: RepositoryStore;
 }
 
-type CredentialHost = Pick<HostSite, 'name' | 'kind' | 'isDefault' | 'apiUrl'>;
+type CredentialHost = Pick<HostSite, 'name' | 'kind' | 'isDefault' | 'apiUrl' | 'isAsked'>;
 
 /**
  * The credential sources of the hosts whose tokens are accepted.
@@ -70,12 +70,12 @@ type CredentialHost = Pick<HostSite, 'name' | 'kind' | 'isDefault' | 'apiUrl'>;
  * buildApp({ …, credentials: hostCredentials(config.hosts, deps) });
  */
 export const hostCredentials = (hosts: readonly CredentialHost[], deps: HostCredentialsDeps): HostCredentials[] =>
-  hosts.flatMap((site) => {
-    const { apiUrl, kind } = site;
-    return apiUrl === undefined
-      ? []
-      : [new HostCredentials(HOSTS[kind].api({ clock: deps.clock, apiUrl }), deps, { site, hosts })];
-  });
+  hosts
+    .filter(({ isAsked }) => isAsked)
+    .map((site) => {
+      const { apiUrl, kind } = site;
+      return new HostCredentials(HOSTS[kind].tokens({ clock: deps.clock, apiUrl }), deps, { site, hosts });
+    });
 
 /** Which of the hosts the tokens are of. */
 interface Place {
@@ -88,7 +88,7 @@ const ONLY: AddressedHost = { name: 'github', isDefault: true };
 type Settled<T> = Exclude<HostAnswer<T>, Unavailable>;
 
 export class HostCredentials implements CredentialSource {
-  readonly #api: HostApi;
+  readonly #tokens: HostTokens;
   readonly #place: Place;
   readonly #circuit: Circuit;
   readonly #actors: AnswerCache<Settled<string | null>>;
@@ -96,11 +96,11 @@ export class HostCredentials implements CredentialSource {
   readonly #defaultBranches: HostDefaultBranches;
 
   constructor(
-    api: HostApi,
+    tokens: HostTokens,
     { clock, log, repositories }: HostCredentialsDeps,
     place: Place = { site: ONLY, hosts: [ONLY] },
   ) {
-    this.#api = api;
+    this.#tokens = tokens;
     this.#place = place;
     this.#circuit = new Circuit(clock, isHostDown, (isOpen) => {
       if (isOpen) log.warn('the repository host is not responding; pausing requests to it, its tokens get 503');
@@ -116,11 +116,11 @@ export class HostCredentials implements CredentialSource {
    * be asked.
    */
   async find(token: string, request?: Request): Promise<Credential | undefined> {
-    if (!this.#api.isToken(token) || !this.#isAddressed(request)) return undefined;
+    if (!this.#tokens.isToken(token) || !this.#isAddressed(request)) return undefined;
     const hash = createHash('sha256').update(token).digest('hex');
     const answer = await this.#actors.get(
       hash,
-      () => this.#ask(() => this.#api.actor(token)),
+      () => this.#ask(() => this.#tokens.actor(token)),
       ({ kind }) => (kind === 'found' ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);
@@ -134,7 +134,7 @@ export class HostCredentials implements CredentialSource {
         // A host that shows a token neither its user nor the repository is most likely asked at the wrong address.
         if (access === 'hidden' && actor === null)
           throw new HostUnavailable(
-            '404 to the user and to the repository: is the address of the host right (GITHUB_API_URL, HOSTS)?',
+            '404 to the user and to the repository: is the address of the host right (HOSTS)?',
             REFUSED_MS,
           );
         return access;
@@ -167,7 +167,7 @@ export class HostCredentials implements CredentialSource {
     const isGranted = (found: HostRepository): boolean => need !== null && found[need];
     const answer = await this.#repositories.get(
       `${hash} ${owner}/${name}`.toLowerCase(),
-      () => this.#ask(() => this.#api.repository(token, onHost)),
+      () => this.#ask(() => this.#tokens.repository(token, onHost)),
       (known) => (known.kind === 'found' && isGranted(known.value) ? GRANTED_MS : REFUSED_MS),
     );
     if (answer.kind === 'unavailable') throw new HostUnavailable(answer.reason, answer.retryAfterMs);

@@ -7,15 +7,11 @@ import type { CommentsConfig } from '../comments-config.ts';
 import { checkOf } from '../domain/commit-check.ts';
 import { commentText } from '../domain/pull-comment.ts';
 import { isListed } from '../domain/repository-list.ts';
-import { changedOnGithub, changedOnGitlab, type PullToRead } from '../host-api/changed-files.ts';
-import { GithubChecks } from '../host-api/github-checks.ts';
-import { GithubComments } from '../host-api/github-comments.ts';
-import { GitlabComments } from '../host-api/gitlab-comments.ts';
-import { GitlabStatus } from '../host-api/gitlab-status.ts';
-import { HostError } from '../host-api/host-error.ts';
-import { keepCheck } from '../host-api/keep-check.ts';
-import { keepComment } from '../host-api/keep-comment.ts';
-import { markerKey } from '../host-api/marker.ts';
+import { HostError } from '../hosts/api/host-error.ts';
+import type { PullToRead, RemoteRepository } from '../hosts/remote.ts';
+import { keepCheck } from '../hosts/writes/keep-check.ts';
+import { keepComment } from '../hosts/writes/keep-comment.ts';
+import { markerKey } from '../hosts/writes/marker.ts';
 import { CommentedCommits, type CommentedStores } from '../insights/commented-commit.ts';
 import { firstResultOf } from '../insights/pull-request.ts';
 import { hostWrites } from '../observability/metrics.ts';
@@ -24,7 +20,7 @@ import { onPostgres } from '../postgres/client.ts';
 import type { PullRan } from '../postgres/pull-comments.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { HostCodeownersFiles } from './host-codeowners.ts';
-import { type HostPlace, HostPlaces } from './host-places.ts';
+import { HostPlaces } from './host-places.ts';
 
 export class PullKeeper {
   readonly #commits: CommentedCommits;
@@ -36,8 +32,13 @@ export class PullKeeper {
     private readonly config: CommentsConfig,
   ) {
     this.#commits = new CommentedCommits(deps, config.publicUrl);
-    this.#places = new HostPlaces(config, () => deps.clock.now());
+    this.#places = new HostPlaces(config.hosts, () => deps.clock.now());
     this.#codeowners = new HostCodeownersFiles(deps);
+  }
+
+  /** The name of the host on which a repository is, if something is kept there. */
+  hostOf(repository: Repository): string | undefined {
+    return this.#places.siteOf(repository)?.name;
   }
 
   /** After a refusal, the next attempt asks for another token. */
@@ -57,12 +58,16 @@ export class PullKeeper {
     if (!isCommented && !isChecked) return 'not_kept';
     const place = await this.#places.of(repository);
     if (place === undefined) return 'elsewhere';
-    await this.#learn(repository, place, { number, commit });
+    const { remote } = place;
+    await this.#learn([
+      () => this.#codeowners.learn(repository, place),
+      () => this.#learnFiles(repository, remote, { number, commit }),
+    ]);
     const key = markerKey(repository);
     const done: string[] = [];
     if (isCommented) {
       const kept = await keepComment({
-        host: commentsAt(place, number),
+        host: remote.comments(number),
         commit,
         key,
         read: async () => {
@@ -76,7 +81,7 @@ export class PullKeeper {
       done.push(kept);
     }
     if (isChecked && COMMIT.test(commit)) {
-      const kept = await keepCheck(checksAt(place, commit, key), async () => {
+      const kept = await keepCheck(remote.check(commit, key), async () => {
         const state = await this.#commits.read(repository, commit);
         return state && { ...checkOf(state, (verdict) => verdict === 'quarantined'), annotations: [] };
       });
@@ -90,11 +95,8 @@ export class PullKeeper {
    * What no job has sent: who owns tests, and the files of a change with failures. The comment does without, so a refusal is no
    * failure.
    */
-  async #learn(repository: Repository, place: HostPlace, pull: PullToRead): Promise<void> {
-    for (const learn of [
-      () => this.#codeowners.learn(repository, place),
-      () => this.#learnFiles(repository, place, pull),
-    ])
+  async #learn(questions: readonly (() => Promise<void>)[]): Promise<void> {
+    for (const learn of questions)
       try {
         await learn();
       } catch (error) {
@@ -103,12 +105,12 @@ export class PullKeeper {
       }
   }
 
-  async #learnFiles(repository: Repository, place: HostPlace, pull: PullToRead): Promise<void> {
+  async #learnFiles(repository: Repository, remote: RemoteRepository, pull: PullToRead): Promise<void> {
     const { db, clock } = this.deps;
     const { id: repositoryId } = repository;
     const known = await onPostgres(() => readChangedFiles(db, repositoryId, [pull.commit]));
     if (known.size > 0 || ((await this.#commits.read(repository, pull.commit))?.total ?? 0) === 0) return;
-    const paths = await (place.kind === 'github' ? changedOnGithub(place, pull) : changedOnGitlab(place, pull));
+    const paths = await remote.changedFiles(pull);
     // As what a job of the pull request sends: they count off the default branch alone.
     const name = { repositoryId, commit: pull.commit };
     if (paths) await writeChangedFiles(db, name, { paths, isConfined: true }, clock.now());
@@ -121,11 +123,3 @@ export const limitedMsOf = (error: unknown): number | undefined =>
 
 /** Checks are about whole ids. */
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-
-const commentsAt = (place: HostPlace, number: number) =>
-  place.kind === 'github' ? new GithubComments({ ...place, number }) : new GitlabComments({ ...place, iid: number });
-
-const checksAt = (place: HostPlace, commit: string, key: string) =>
-  place.kind === 'github'
-    ? new GithubChecks({ ...place, commit, key })
-    : new GitlabStatus({ ...place, commit, pipelineId: undefined });

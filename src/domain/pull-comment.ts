@@ -55,8 +55,8 @@ export function saidOf(type: string | null | undefined, message: string | null |
   return said.length === 0 ? null : message?.startsWith(type ?? '') ? message : said.join(': ');
 }
 
-/** GitHub takes 65,536 characters. */
-export const COMMENT_LENGTH_MAX = 60_000;
+/** Bitbucket takes 32,768 characters, GitHub 65,536. */
+export const COMMENT_LENGTH_MAX = 32_000;
 const CAUSES_MAX = 10;
 const TESTS_MAX = 5;
 const REASONS_MAX = 3;

@@ -3,9 +3,12 @@
  * is in `HOST_KINDS`, too, because the database and the API list it.
  */
 import type { Clock } from '../clock.ts';
+import type { CodeownersHost } from '../domain/codeowners-pattern.ts';
 import type { HostKindName } from '../domain/host-page.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { HostAnswer } from './api/answer.ts';
+import type { AppAccess, AppTokens } from './app.ts';
+import type { RemotePlace, RemoteRepository } from './remote.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import type { Outcome } from './webhooks/outcome.ts';
 
@@ -35,13 +38,21 @@ export interface Host {
   /** The address of the REST API of an instance, from that for people. Neither ends with a slash. */
   apiUrlOf(url: string): string;
   links: LinkTemplates;
+  /** As whose rules its CODEOWNERS is read. */
+  codeownersRules: CodeownersHost;
   /** The part of a CI job's address that follows that of its repository; undefined: the host runs none, or none is told. */
   jobMark: string | undefined;
   /** Where people see the host whose identity tokens name this issuer; undefined: nowhere that is known. */
   ofIssuer(issuer: string): string | undefined;
   webhooks: HostWebhooks;
-  /** Its REST API, as a token sees it. */
-  api(options: HostApiOptions): HostApi;
+  /** What it says about the tokens of those who ask. */
+  tokens(options: HostTokensOptions): HostTokens;
+  /** The path of a repository in the REST API, from that of its page; undefined: owner and name. */
+  pathOfPage?(path: string): string;
+  /** What is read and written in a repository, with a token of the service or of a CI job. */
+  remote(place: RemotePlace): RemoteRepository;
+  /** Tokens of an App that is installed in repositories; undefined: the host has none, and a token is configured. */
+  app?(access: AppAccess & { apiUrl: string }, now: () => number): AppTokens;
 }
 
 /** The repository of a delivery, as the host names it. */
@@ -77,7 +88,7 @@ export interface HostWebhooks {
   outcomeOf(delivery: Delivery): Outcome;
 }
 
-export interface HostApiOptions {
+export interface HostTokensOptions {
   clock: Clock;
   /** Of the REST API, without a trailing slash. */
   apiUrl: string;
@@ -93,7 +104,7 @@ export interface HostRepository {
 }
 
 /** Questions about a token. Each asks the host once, or follows its redirects within the same origin. */
-export interface HostApi {
+export interface HostTokens {
   /** Whether a text can be a token of this host. Nothing else is sent to it. */
   isToken(text: string): boolean;
   /** Who the token is: a login without `@`. Null: the host accepts the token, but does not say. */

@@ -147,7 +147,7 @@ export async function authenticate(
   }
   if (HOST_TOKEN.test(token))
     throw new NoCredential(
-      `This service does not accept tokens of this repository host (GITHUB_AUTH is off, or HOST_TOKENS lacks it). ${HOW}.`,
+      `This service does not accept tokens of this repository host (HOST_AUTH does not name it). ${HOW}.`,
     );
   throw new NoCredential(`The credential is unknown, expired or revoked. ${HOW} with a valid key.`);
 }

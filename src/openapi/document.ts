@@ -147,7 +147,7 @@ export function describeOperations(operations: readonly MountedOperation[]): { p
       type: 'http',
       scheme: 'bearer',
       description:
-        'An application key: `ci-insights keys create --owner acme --scope upload`. If the service is configured for it (`GITHUB_AUTH`), a token of the repository host works as well.',
+        'An application key: `ci-insights keys create --owner acme --scope upload`. If the service is configured for it (`HOST_AUTH`), a token of the repository host works as well.',
     },
     [SESSION_SCHEME]: {
       type: 'apiKey',

@@ -34,7 +34,6 @@ const push = (): Record<string, string> => ({
   GITHUB_SHA: `${++commits}`.padStart(40, 'd'),
   GITHUB_WORKSPACE: folder,
   GITHUB_API_URL: `${host.origin}/api/v3`,
-  GITHUB_GRAPHQL_URL: `${host.origin}/api/graphql`,
   GITHUB_TOKEN: HOST_TOKEN,
 });
 const job = async (rows: readonly Row[], env: Record<string, string>, more: object = {}) => {

@@ -23,9 +23,8 @@ beforeAll(async () => {
     PULL_REQUEST_COMMENTS: 'acme/shop',
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
-    GITHUB_AUTH: 'off',
-    GITHUB_API_URL: `${host.origin}/api/v3`,
-    GITHUB_COMMENT_TOKEN: HOST_TOKEN,
+    HOSTS: `github=github:${host.origin}`,
+    HOST_TOKENS: `github=${HOST_TOKEN}`,
     LOG_LEVEL: 'debug',
   });
 });

@@ -1,12 +1,12 @@
-/** The one check of a commit, on servers that answer as GitHub and GitLab do. */
+/** The one check of a commit, on servers that answer as each host does. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { CheckAnnotation, CheckHost, WantedCheck } from '../../src/host-api/check-host.ts';
-import { GithubChecks } from '../../src/host-api/github-checks.ts';
-import { GitlabStatus } from '../../src/host-api/gitlab-status.ts';
-import { keepCheck } from '../../src/host-api/keep-check.ts';
-import { markerKey } from '../../src/host-api/marker.ts';
+import type { HostKindName } from '../../src/domain/host-page.ts';
+import type { CheckAnnotation, CheckHost, WantedCheck } from '../../src/hosts/writes/check-host.ts';
+import { keepCheck } from '../../src/hosts/writes/keep-check.ts';
+import { markerKey } from '../../src/hosts/writes/marker.ts';
 import { ChecksHost } from '../support/check-host.ts';
 import { HOST_TOKEN, SELF } from '../support/pull-host.ts';
+import { REMOTES, remoteAt } from '../support/remotes.ts';
 
 const COMMIT = '1111111111111111111111111111111111111111';
 const KEY = markerKey({ owner: 'acme', name: 'shop' });
@@ -16,16 +16,11 @@ beforeEach(() => {
 });
 afterEach(() => host.stop());
 
-const place = () => ({ apiUrl: `${host.origin}/api/v3`, graphqlUrl: `${host.origin}/api/graphql`, token: HOST_TOKEN });
-const github = (): CheckHost => new GithubChecks({ ...place(), repository: 'acme/shop', commit: COMMIT, key: KEY });
-const gitlab = (): CheckHost =>
-  new GitlabStatus({
-    apiUrl: `${host.origin}/api/v4`,
-    token: HOST_TOKEN,
-    project: 'acme/web/shop',
-    commit: COMMIT,
-    pipelineId: '9',
-  });
+const PIPELINE = { project: 'acme/web/shop', id: '9' };
+const at = (kind: HostKindName): CheckHost =>
+  remoteAt(kind, host.origin, kind === 'gitlab' ? { pipeline: PIPELINE } : {}).check(COMMIT, KEY);
+const github = () => at('github');
+const gitlab = () => at('gitlab');
 const saying = (title: string, change: Partial<WantedCheck> = {}): WantedCheck => ({
   conclusion: 'failure',
   title,
@@ -45,11 +40,26 @@ const annotated = (count: number, from = 0): CheckAnnotation[] =>
 const keep = (on: CheckHost, wanted: WantedCheck | null) => keepCheck(on, async () => wanted);
 const isWrite = (request: Request): boolean => request.method !== 'GET' && !request.url.endsWith('graphql');
 
-describe.each([
-  ['GitHub', github, () => host.checks.map(({ conclusion, output }) => [conclusion, output.title])],
-  ['GitLab', gitlab, () => host.statuses.map(({ state, description }) => [state, description])],
-])('on %s', (name, on, stored) => {
-  const failed = name === 'GitHub' ? 'failure' : 'failed';
+const STORED: Readonly<Record<HostKindName, () => [string, string][]>> = {
+  github: () => host.checks.map(({ conclusion, output }) => [conclusion, output.title]),
+  gitlab: () => host.statuses.map(({ state, description }) => [state, description]),
+  gitea: () => host.giteaStatuses.slice(-1).map(({ state, description }) => [state, description]),
+  'bitbucket-cloud': () => host.builds.map(({ state, description }) => [state, description]),
+  'bitbucket-data-center': () => host.builds.map(({ state, description }) => [state, description]),
+};
+/** How each says failure and success. */
+const WORDS: Readonly<Record<HostKindName, readonly [string, string]>> = {
+  github: ['failure', 'success'],
+  gitlab: ['failed', 'success'],
+  gitea: ['failure', 'success'],
+  'bitbucket-cloud': ['FAILED', 'SUCCESSFUL'],
+  'bitbucket-data-center': ['FAILED', 'SUCCESSFUL'],
+};
+
+describe.each(REMOTES)('on %s', (name, kind) => {
+  const on = () => at(kind);
+  const stored = STORED[kind];
+  const [failed, succeeded] = WORDS[kind];
 
   test('it is written once, then updated, and left alone when nothing differs', async () => {
     expect(await keep(on(), null)).toBe('nothing');
@@ -59,7 +69,7 @@ describe.each([
     expect(host.changes).toHaveLength(1);
     expect(stored()).toEqual([[failed, '1 failure']]);
     expect(await keep(on(), saying('All clear', { conclusion: 'success' }))).toBe('updated');
-    expect(stored()).toEqual([['success', 'All clear']]);
+    expect(stored()).toEqual([[succeeded, 'All clear']]);
   });
 
   test('jobs that write at the same time leave the newest answer', async () => {

@@ -1,8 +1,8 @@
 /** A host that is slow, or answers with something else: a request ends in time, and what it may have done is not done again. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { z } from 'zod';
-import { HostApi } from '../../src/host-api/host-api.ts';
-import { HostError } from '../../src/host-api/host-error.ts';
+import { HostError } from '../../src/hosts/api/host-error.ts';
+import { HostRest } from '../../src/hosts/api/rest.ts';
 
 const TOKEN = 'host-token-0123456789';
 let asked: string[];
@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => server.stop(true));
 
 const api = (patience: { totalMs?: number; requestMs?: number } = {}) =>
-  new HostApi({ name: 'GitHub', url: server.url.origin, token: TOKEN, hint: 'Ask an owner' }, patience);
+  new HostRest({ name: 'GitHub', url: server.url.origin, token: TOKEN, hint: 'Ask an owner' }, patience);
 const ask = async (method: 'GET' | 'POST', patience?: { totalMs?: number; requestMs?: number }) => {
   const error = await api(patience)
     .ask('/x', z.object({ id: z.number() }), { method })

@@ -1,11 +1,19 @@
-/** The files of a pull request and CODEOWNERS, from servers that answer as GitHub and GitLab do. */
+/** The files of a pull request and CODEOWNERS, from servers that answer as each host does. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { HostKindName } from '../../src/domain/host-page.ts';
 import { CHANGED_FILES_MAX, CODEOWNERS_BYTES_MAX } from '../../src/domain/limits.ts';
-import { changedOnGithub, changedOnGitlab } from '../../src/host-api/changed-files.ts';
-import { codeownersOnGitlab } from '../../src/host-api/codeowners.ts';
-import { HOST_TOKEN, PullHost } from '../support/pull-host.ts';
+import { PullHost } from '../support/pull-host.ts';
+import { REMOTES, remoteAt } from '../support/remotes.ts';
 
 const COMMIT = '1111111111111111111111111111111111111111';
+/** Where each looks for the file besides at the root. */
+const FOLDERS: Readonly<Record<HostKindName, string>> = {
+  github: '.github',
+  gitlab: '.gitlab',
+  gitea: '.gitea',
+  'bitbucket-cloud': '.bitbucket',
+  'bitbucket-data-center': '.bitbucket',
+};
 let host: PullHost;
 beforeEach(() => {
   host = new PullHost();
@@ -13,24 +21,10 @@ beforeEach(() => {
 });
 afterEach(() => host.stop());
 
-const pull = { number: 7, commit: COMMIT };
-const github = () =>
-  changedOnGithub(
-    {
-      apiUrl: `${host.origin}/api/v3`,
-      graphqlUrl: `${host.origin}/api/graphql`,
-      token: HOST_TOKEN,
-      repository: 'acme/shop',
-    },
-    pull,
-  );
-const gitlab = () =>
-  changedOnGitlab({ apiUrl: `${host.origin}/api/v4`, token: HOST_TOKEN, project: 'acme/shop' }, pull);
+describe.each(REMOTES)('on %s', (name, kind) => {
+  const changed = () => remoteAt(kind, host.origin).changedFiles({ number: 7, commit: COMMIT });
+  const codeowners = () => remoteAt(kind, host.origin).codeowners();
 
-describe.each([
-  ['GitHub', github],
-  ['GitLab', gitlab],
-])('on %s', (name, changed) => {
   test('all pages are read, and a renamed file has both names', async () => {
     host.files = Array.from({ length: 250 }, (_, i) => ({ path: `src/${i}.ts` }));
     host.files.push({ path: 'src/new.ts', before: 'src/old.ts' });
@@ -61,15 +55,43 @@ describe.each([
     host.trouble = () => Response.json({ files: 1 });
     await expect(changed()).rejects.toThrow('something else than its API does');
   });
+
+  test('CODEOWNERS is looked for where the host looks, and a file that is too large is left out', async () => {
+    expect(await codeowners()).toBeUndefined();
+    host.codeowners = { path: `${FOLDERS[kind]}/CODEOWNERS`, content: '* @acme é\n' };
+    expect(await codeowners()).toEqual(host.codeowners);
+    host.codeowners = { path: 'CODEOWNERS', content: 'a'.repeat(CODEOWNERS_BYTES_MAX + 1) };
+    expect(await codeowners()).toBeUndefined();
+  });
 });
 
-test('on GitLab, CODEOWNERS is looked for where GitLab looks, and a file that is too large is left out', async () => {
-  const place = { apiUrl: `${host.origin}/api/v4`, token: HOST_TOKEN, project: 'acme/web/shop' };
-  expect(await codeownersOnGitlab(place)).toBeUndefined();
-  host.codeowners = { path: '.gitlab/CODEOWNERS', content: '* @acme\n' };
-  expect(await codeownersOnGitlab(place)).toEqual(host.codeowners);
-  host.codeowners = { path: 'CODEOWNERS', content: 'a'.repeat(CODEOWNERS_BYTES_MAX + 1) };
-  expect(await codeownersOnGitlab(place)).toBeUndefined();
+test.each(['github', 'gitlab', 'gitea'] as const)('on %s, a folder of that name is no CODEOWNERS', async (kind) => {
   host.trouble = () => Response.json([{ type: 'dir' }]);
-  expect(await codeownersOnGitlab(place)).toBeUndefined();
+  expect(await remoteAt(kind, host.origin).codeowners()).toBeUndefined();
+});
+
+test('a token follows redirects within its host only', async () => {
+  let isAsked = false;
+  const elsewhere = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      isAsked = true;
+      return Response.json([]);
+    },
+  });
+  try {
+    host.trouble = (_, { pathname }) =>
+      pathname.endsWith('/files') ? Response.redirect(`${elsewhere.url.origin}/files`, 301) : undefined;
+    await expect(remoteAt('github', host.origin).changedFiles({ number: 7, commit: COMMIT })).rejects.toThrow(
+      'elsewhere',
+    );
+    host.trouble = () => Response.json({ values: [], next: `${elsewhere.url.origin}/next` });
+    await expect(remoteAt('bitbucket-cloud', host.origin).changedFiles({ number: 7, commit: COMMIT })).rejects.toThrow(
+      'elsewhere',
+    );
+    expect(isAsked).toBeFalse();
+  } finally {
+    await elsewhere.stop(true);
+  }
 });

@@ -1,11 +1,11 @@
-/** The one comment of a pull request, on servers that answer as GitHub and GitLab do. */
+/** The one comment of a pull request, on servers that answer as each host does. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { CommentHost } from '../../src/host-api/comment-host.ts';
-import { GithubComments } from '../../src/host-api/github-comments.ts';
-import { GitlabComments } from '../../src/host-api/gitlab-comments.ts';
-import { keepComment, type Wanted } from '../../src/host-api/keep-comment.ts';
-import { markerKey, readMarked, withMarker } from '../../src/host-api/marker.ts';
+import type { CommentHost } from '../../src/hosts/writes/comment-host.ts';
+import { keepComment, type Wanted } from '../../src/hosts/writes/keep-comment.ts';
+import { markerKey, readMarked, withMarker } from '../../src/hosts/writes/marker.ts';
+import { textOf } from '../support/pull-dialects.ts';
 import { HOST_TOKEN, PullHost, SELF } from '../support/pull-host.ts';
+import { REMOTES, remoteAt } from '../support/remotes.ts';
 
 const COMMIT = '1111111111111111111111111111111111111111';
 const KEY = markerKey({ owner: 'acme', name: 'shop' });
@@ -16,16 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => host.stop());
 
-const github = (): CommentHost =>
-  new GithubComments({
-    apiUrl: `${host.origin}/api/v3`,
-    graphqlUrl: `${host.origin}/api/graphql`,
-    token: HOST_TOKEN,
-    repository: 'acme/shop',
-    number: 7,
-  });
-const gitlab = (): CommentHost =>
-  new GitlabComments({ apiUrl: `${host.origin}/api/v4`, token: HOST_TOKEN, project: 'acme/web/shop', iid: 7 });
+const github = (): CommentHost => remoteAt('github', host.origin).comments(7);
 
 const failing = (text: string): Wanted => ({ text, isWorthOne: true });
 const clear: Wanted = { text: 'All clear', isWorthOne: false };
@@ -35,10 +26,9 @@ const texts = () => host.own().map(({ body }) => readMarked(KEY, body)?.text);
 const limited = (status: number, headers: Record<string, string>, message = 'slow down') =>
   Response.json({ message }, { status, headers });
 
-describe.each([
-  ['GitHub', github],
-  ['GitLab', gitlab],
-])('on %s', (name, on) => {
+describe.each(REMOTES)('on %s', (name, kind) => {
+  const on = (): CommentHost => remoteAt(kind, host.origin).comments(7);
+
   test('what failed is written once, then updated, and replaced when nothing fails', async () => {
     expect(await keep(on(), clear)).toBe('nothing');
     expect(host.changes).toEqual([]);
@@ -96,7 +86,7 @@ describe.each([
     const other = withMarker(markerKey({ owner: 'acme', name: 'docs' }), 'other');
     host.add(SELF, other);
     await keep(on(), failing('1 failure'));
-    expect(host.own().map(({ body }) => body)).toEqual([other, withMarker(KEY, '1 failure')]);
+    expect(host.own().map(({ body }) => body)).toEqual([other, withMarker(KEY, '1 failure', on().marker)]);
   });
 
   test('a job of an older commit changes nothing', async () => {
@@ -110,7 +100,7 @@ describe.each([
     let lost = 0;
     host.trouble = async (request) => {
       if (request.method !== 'POST' || request.url.endsWith('graphql') || lost++ > 0) return undefined;
-      host.add(SELF, ((await request.json()) as { body: string }).body);
+      host.add(SELF, await textOf(request));
       return new Response('bad gateway', { status: 502 });
     };
     expect(await keep(on(), failing('1 failure'))).toBe('written');

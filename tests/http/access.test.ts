@@ -45,7 +45,9 @@ describe('access', () => {
     expect(await detailOf('/v1/repos/acme/shop/logs', ci)).toContain(
       'a key for its owner with the scope view or admin',
     );
-    expect(await detailOf(search(), 'ghp_1234567890abcdefghij1234567890abcdef')).toContain('GITHUB_AUTH is off');
+    expect(await detailOf(search(), 'ghp_1234567890abcdefghij1234567890abcdef')).toContain(
+      'HOST_AUTH does not name it',
+    );
   });
 
   test('the scheme of the header is case-insensitive', async () => {

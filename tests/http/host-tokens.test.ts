@@ -13,7 +13,7 @@ describe('where host tokens are off', () => {
   const tokens = [READER, WRITER, STRANGER, UNKNOWN, JOB, `ghr_${'x'.repeat(36)}`, 'ghp_', 'nonsense'];
 
   test('they are 403, and nothing is ever sent to a host', async () => {
-    const { hosts } = readConfig({ GITHUB_AUTH: 'off', GITHUB_API_URL: t.host.url });
+    const { hosts } = readConfig({ HOSTS: `github=github:${t.host.url}` });
     const app = await openTestApp({ credentials: hostCredentials(hosts, t.stores) });
     const fetched = spyOn(globalThis, 'fetch');
     for (const token of tokens)
@@ -24,27 +24,24 @@ describe('where host tokens are off', () => {
     fetched.mockRestore();
   });
 
-  test('they are off unless GITHUB_AUTH=on or an address is set; GITHUB_AUTH=off wins', () => {
-    const apiUrlOf = (environment: Record<string, string>) => readConfig(environment).hosts[0]?.apiUrl;
-    expect(apiUrlOf({})).toBeUndefined();
-    expect(apiUrlOf({ GITHUB_AUTH: '', GITHUB_API_URL: '' })).toBeUndefined();
-    expect(apiUrlOf({ GITHUB_AUTH: 'off' })).toBeUndefined();
-    expect(apiUrlOf({ GITHUB_AUTH: 'off', GITHUB_API_URL: 'https://git.example/api/v3' })).toBeUndefined();
-    expect(apiUrlOf({ GITHUB_AUTH: 'on' })).toBe('https://api.github.com');
-    expect(apiUrlOf({ GITHUB_API_URL: 'https://git.example/api/v3/' })).toBe('https://git.example/api/v3');
+  test('they are off unless HOST_AUTH names the host', () => {
+    const isAsked = (environment: Record<string, string>) => readConfig(environment).hosts[0]?.isAsked;
+    expect(isAsked({})).toBe(false);
+    expect(isAsked({ HOST_AUTH: '' })).toBe(false);
+    expect(isAsked({ HOST_AUTH: 'github' })).toBe(true);
   });
 
   test('an address to which tokens would travel unencrypted, or that paths cannot be appended to, is refused at start', () => {
     for (const address of [
-      'http://git.example/api/v3',
+      'http://git.example',
       'http://127.0.0.1.example/',
       'ftp://git.example/',
       'https://user:secret@git.example/',
       'https://git.example/?x=1',
     ])
-      expect(() => readConfig({ GITHUB_API_URL: address })).toThrow(/GITHUB_API_URL must/);
+      expect(() => readConfig({ HOSTS: `github=github:${address}` })).toThrow(/HOSTS must/);
     for (const address of ['http://127.0.0.1:8080', 'http://localhost:8080', 'http://[::1]:8080'])
-      expect(readConfig({ GITHUB_API_URL: address }).hosts[0]?.apiUrl).toBe(address);
+      expect(readConfig({ HOSTS: `github=github:${address}` }).hosts[0]?.apiUrl).toBe(`${address}/api/v3`);
   });
 });
 
@@ -189,7 +186,7 @@ describe('where host tokens are on', () => {
     for (const name of ['.', '..'])
       expect(
         await HOSTS.github
-          .api({ clock: t.clock, apiUrl: t.host.url })
+          .tokens({ clock: t.clock, apiUrl: t.host.url })
           .repository(READER, { owner: t.path.owner, name }),
       ).toEqual({
         kind: 'missing',

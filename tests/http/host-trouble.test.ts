@@ -65,7 +65,7 @@ describe('a host in trouble', () => {
   test('a wrong address of the API is 503, not a no for everyone', async () => {
     t.host.beInTrouble(troubles.status(404, 'Not Found'));
     expect(await t.statusOf(READER)).toBe(503);
-    expect(t.logged.join('')).toContain('GITHUB_API_URL');
+    expect(t.logged.join('')).toContain('(HOSTS)');
   });
 
   test('a host that shows repositories but not users still decides, and the actor is a ghost', async () => {

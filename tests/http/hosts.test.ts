@@ -39,7 +39,7 @@ async function openWith(server: HostApiServer) {
   const stores = await openTestStores();
   const clock = new TestClock(TEST_NOW);
   const log = createLogger('error', { write: () => {} });
-  const { hosts } = readConfig({ HOSTS: `own=${server.kind}:${server.origin}`, HOST_TOKENS: 'own' });
+  const { hosts } = readConfig({ HOSTS: `github; own=${server.kind}:${server.origin}`, HOST_AUTH: 'own' });
   return {
     clock,
     stores,
@@ -141,7 +141,8 @@ describe('tokens of GitLab', () => {
     server.repositories.set('acme/open', { isPrivate: false, defaultBranch: null });
   });
   afterAll(() => server.stop());
-  const api = () => HOSTS.gitlab.api({ clock: new TestClock(TEST_NOW), apiUrl: HOSTS.gitlab.apiUrlOf(server.origin) });
+  const api = () =>
+    HOSTS.gitlab.tokens({ clock: new TestClock(TEST_NOW), apiUrl: HOSTS.gitlab.apiUrlOf(server.origin) });
 
   test('name a project in groups with dots, as uploads do', async () => {
     server.tokens.set('glpat-dev', { login: 'dev', level: 40, scopes: ['api'] });
@@ -206,7 +207,7 @@ describe('deliveries', () => {
     const log = createLogger('error', { write: () => {} });
     const { hosts } = readConfig({
       HOSTS:
-        'gitlab; tea=gitea:https://git.acme.example; cloud=bitbucket-cloud:https://bitbucket.org; dc=bitbucket-data-center:https://b.acme.example; quiet=gitea:https://quiet.example',
+        'github; gitlab; tea=gitea:https://git.acme.example; cloud=bitbucket-cloud:https://bitbucket.org; dc=bitbucket-data-center:https://b.acme.example; quiet=gitea:https://quiet.example',
       HOST_WEBHOOK_SECRETS: `gitlab=${SECRET},gitlab=${SIGNING_TOKEN},tea=${SECRET},cloud=${SECRET},dc=${SECRET},tea/globex=${GLOBEX.replaceAll(' ', '-')}`,
     });
     app = await openTestApp({
@@ -293,18 +294,16 @@ describe('deliveries', () => {
 describe('the configuration', () => {
   const hostsOf = (environment: Record<string, string>) => readConfig(environment).hosts;
 
-  test('has GitHub as the default host, and as many further hosts as are named', () => {
+  test('has GitHub, or the hosts that are named, the default host first', () => {
     expect(hostsOf({}).map(({ name, isDefault }) => [name, isDefault])).toEqual([['github', true]]);
     const hosts = hostsOf({
-      HOSTS: 'gitlab; own=gitea:https://git.example.com/; ghe=github:https://ghe.example.com',
-      HOST_TOKENS: 'gitlab, own,ghe',
-      DEFAULT_HOST: 'own',
+      HOSTS: 'own=gitea:https://git.example.com/; gitlab; ghe=github:https://ghe.example.com',
+      HOST_AUTH: 'own,ghe',
     });
-    expect(hosts.map(({ name, kind, isDefault, apiUrl }) => [name, kind, isDefault, apiUrl])).toEqual([
-      ['github', 'github', false, undefined],
-      ['gitlab', 'gitlab', false, 'https://gitlab.com/api/v4'],
-      ['own', 'gitea', true, 'https://git.example.com/api/v1'],
-      ['ghe', 'github', false, 'https://ghe.example.com/api/v3'],
+    expect(hosts.map(({ name, isDefault, isAsked, apiUrl }) => [name, isDefault, isAsked, apiUrl])).toEqual([
+      ['own', true, true, 'https://git.example.com/api/v1'],
+      ['gitlab', false, false, 'https://gitlab.com/api/v4'],
+      ['ghe', false, true, 'https://ghe.example.com/api/v3'],
     ]);
     expect(HOSTS.github.apiUrlOf('https://github.com')).toBe('https://api.github.com');
     expect(HOSTS.github.apiUrlOf('https://acme.ghe.com')).toBe('https://api.acme.ghe.com');
@@ -316,12 +315,12 @@ describe('the configuration', () => {
     [{ HOSTS: 'own=svn:https://git.example.com' }, 'HOSTS'],
     [{ HOSTS: 'own=gitea:https://ann:secret@git.example.com' }, 'HOSTS'],
     [{ HOSTS: 'a--b=gitea:https://git.example.com' }, 'HOSTS'],
-    [{ HOSTS: 'github=gitea:https://git.example.com' }, 'HOSTS'],
+    [{ HOSTS: ';' }, 'HOSTS'],
     [{ HOSTS: 'gitlab; gitlab' }, 'HOSTS'],
-    [{ HOST_TOKENS: 'gitlab' }, 'HOST_TOKENS names gitlab'],
+    [{ HOST_AUTH: 'gitlab' }, 'HOST_AUTH names gitlab'],
+    [{ HOST_TOKENS: 'gitlab=glpat-0123456789' }, 'HOST_TOKENS names gitlab'],
     [{ HOSTS: 'gitlab', HOST_WEBHOOK_SECRETS: 'gitlab=short' }, 'HOST_WEBHOOK_SECRETS'],
     [{ HOST_WEBHOOK_SECRETS: 'own=0123456789abcdef' }, 'HOST_WEBHOOK_SECRETS names own'],
-    [{ DEFAULT_HOST: 'own' }, 'DEFAULT_HOST names own'],
   ])('refuses %j at start, and shows no secret', (environment, message) => {
     expect(() => readConfig(environment)).toThrow(message);
   });

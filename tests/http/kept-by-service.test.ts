@@ -23,8 +23,7 @@ test.each([
 ])('with %j it is %j', async (lists, kept) => {
   const commentsConfig: CommentsConfig | undefined = lists && {
     ...lists,
-    github: undefined,
-    gitlab: undefined,
+    hosts: [],
     publicUrl: 'https://ci.acme.example',
   };
   const app = await openTestApp({ commentsConfig });

@@ -221,7 +221,7 @@ test('without a configured secret every delivery is 403 and says what to set', a
     const headers = LABELED.headers(secret);
     const response = await closed.request(PATH, { method: 'POST', body: LABELED.body, headers, token: null });
     expect(response.status).toBe(403);
-    expect((await jsonOf(response)).detail).toContain('Set GITHUB_WEBHOOK_SECRET');
+    expect((await jsonOf(response)).detail).toContain('Set HOST_WEBHOOK_SECRETS to github=');
   }
   expect(queued).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { PullKeeper } from '../../src/comments/pull-keeper.ts';
 import type { CommentsConfig } from '../../src/comments-config.ts';
+import type { HostSite } from '../../src/hosts/site.ts';
 import { readChangedFiles } from '../../src/postgres/changed-files.ts';
 import { readCodeowners, writeCodeowners } from '../../src/postgres/owners.ts';
 import { failingPulls } from '../../src/postgres/pull-comments.ts';
@@ -16,6 +17,7 @@ import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { HOST_TOKEN, PullHost } from '../support/pull-host.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
+import { githubSite } from '../support/webhooks.ts';
 
 const DAY_MS = 86_400_000;
 let stores: TestStores;
@@ -34,16 +36,18 @@ beforeEach(async () => {
 });
 afterEach(() => host.stop());
 
+const siteAt = (origin: string, change: Partial<HostSite> = {}): HostSite => ({
+  ...githubSite(),
+  url: 'https://github.com',
+  apiUrl: `${origin}/api/v3`,
+  isAsked: false,
+  credential: { token: HOST_TOKEN },
+  ...change,
+});
 const configOf = (change: Partial<CommentsConfig> = {}): CommentsConfig => ({
   comments: ['*'],
   checks: [],
-  github: {
-    apiUrl: `${host.origin}/api/v3`,
-    graphqlUrl: `${host.origin}/api/graphql`,
-    webUrl: 'https://github.com',
-    credential: { token: HOST_TOKEN },
-  },
-  gitlab: undefined,
+  hosts: [siteAt(host.origin)],
   publicUrl: 'https://ci.acme.example',
   ...change,
 });
@@ -242,10 +246,10 @@ describe('when the host', () => {
     const one = commenter();
     await one.run();
     await one.run();
-    // Four at once had asked.
+    // Four at once had asked. The others wait without asking.
     expect(asked).toBe(4);
     const waiting = (await rows()).filter(({ failures }) => failures > 0);
-    expect(waiting).toHaveLength(4);
+    expect(waiting).toHaveLength(6);
     for (const { dueAt } of waiting) expect(dueAt?.getTime()).toBeGreaterThan(Date.now() + 1_700_000);
   });
 });
@@ -254,14 +258,13 @@ test('an App writes with a token for the repository, and a wrong key is refused 
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
   host.app = { id: 'Iv1.abc', publicKey, now: () => TEST_NOW };
-  const { github } = configOf();
   const withApp = (appId: string) =>
-    commenter(configOf({ github: github && { ...github, credential: { appId, privateKey: pem } } }));
+    commenter(configOf({ hosts: [siteAt(host.origin, { credential: { appId, privateKey: pem } })] }));
   await ran(uniqueRepository(), FAILED);
   await makeDue();
   await withApp('other').run();
   const [row] = await rows();
-  expect(row?.failure).toContain('GITHUB_APP_ID');
+  expect(row?.failure).toContain('HOST_APPS');
   expect(row?.failure).not.toContain('PRIVATE');
   await makeDue();
   await withApp('Iv1.abc').run();
@@ -271,12 +274,7 @@ test('an App writes with a token for the repository, and a wrong key is refused 
 test('checks are kept of commits, also of those on which nothing fails', async () => {
   const checks = new ChecksHost();
   try {
-    const github = {
-      apiUrl: `${checks.origin}/api/v3`,
-      graphqlUrl: `${checks.origin}/api/graphql`,
-      webUrl: 'https://github.com',
-      credential: { token: HOST_TOKEN },
-    };
+    const hosts = [siteAt(checks.origin)];
     const repository = uniqueRepository();
     for (const [results, conclusion] of [
       [PASSED, 'success'],
@@ -284,7 +282,7 @@ test('checks are kept of commits, also of those on which nothing fails', async (
     ] as const) {
       const commit = await ran(repository, [...results]);
       await makeDue();
-      await commenter(configOf({ comments: [], checks: [repository.owner], github })).run();
+      await commenter(configOf({ comments: [], checks: [repository.owner], hosts })).run();
       expect(checks.checks.at(-1)).toMatchObject({ head_sha: commit, conclusion });
     }
     expect(checks.checks).toHaveLength(2);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   stores = await openTestStores();
   driver = new IngestDriver(stores);
   const { hosts } = readConfig({
-    HOSTS: 'gitlab; tea=gitea:https://git.acme.example; cloud=bitbucket-cloud:https://bitbucket.org',
+    HOSTS: 'github; gitlab; tea=gitea:https://git.acme.example; cloud=bitbucket-cloud:https://bitbucket.org',
     HOST_WEBHOOK_SECRETS: `gitlab=${SECRET},tea=${SECRET},cloud=${SECRET}`,
   });
   app = await openTestApp({

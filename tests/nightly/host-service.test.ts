@@ -30,12 +30,14 @@ async function served<T>(environment: Record<string, string>, ask: (origin: stri
   return { result, written: service.written };
 }
 
+const HOSTED = () => ({ HOSTS: `github=github:${new URL(host.url).origin}` });
+
 const statusOf = async (origin: string, token: string): Promise<number> =>
   (await fetch(`${origin}${SEARCH}`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test('host tokens work with an address of the host, and without one nothing is sent to it', async () => {
+test('host tokens work where HOST_AUTH names the host, and elsewhere nothing is sent to it', async () => {
   const statuses = async (origin: string) => [await statusOf(origin, READER), await statusOf(origin, WRITER)];
-  const on = await served({ GITHUB_API_URL: host.url, RATE_LIMIT_PER_MINUTE: '2' }, async (origin) => [
+  const on = await served({ ...HOSTED(), HOST_AUTH: 'github', RATE_LIMIT_PER_MINUTE: '2' }, async (origin) => [
     ...(await statuses(origin)),
     await statusOf(origin, READER),
     await statusOf(origin, READER),
@@ -47,7 +49,7 @@ test('host tokens work with an address of the host, and without one nothing is s
   expect(on.written).not.toContain(READER);
 
   host.forgetRequests();
-  const off = await served({ GITHUB_API_URL: host.url, GITHUB_AUTH: 'off' }, statuses);
+  const off = await served(HOSTED(), statuses);
   expect(off.result).toEqual([403, 403]);
   expect(host.requests).toEqual([]);
 });

@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)('the log of a run with faults', () => {
     service = ServiceProcess.onFolder(dataDir, {
       REDIS_URL: redis.url,
       CLICKHOUSE_URL: clickhouse.url,
-      GITHUB_WEBHOOK_SECRET: SECRETS.webhook,
+      HOST_WEBHOOK_SECRETS: `github=${SECRETS.webhook}`,
       // Nothing answers there.
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${SECRETS.tracing}`,

@@ -9,7 +9,7 @@ import {
   type CommentedFailure,
   commentText,
 } from '../../src/domain/pull-comment.ts';
-import { readMarked, withMarker } from '../../src/host-api/marker.ts';
+import { readMarked, withMarker } from '../../src/hosts/writes/marker.ts';
 
 const PARTS = [
   ...':#-+~^ \t\n\r\v\f[]()|*_`<>@!&;.%,"\\/$a1é🙂',
@@ -99,8 +99,8 @@ test('it is never longer than hosts take, and says how many failures it leaves o
 test('what was written is read back, whatever it says, and any change by a person shows', () => {
   const key = '0123456789abcdef';
   fc.assert(
-    fc.property(foreign, foreign, (text, more) => {
-      const body = withMarker(key, text);
+    fc.property(foreign, foreign, fc.constantFrom('html', 'definition'), (text, more, style) => {
+      const body = withMarker(key, text, style);
       expect(readMarked(key, body)?.isEdited).toBe(false);
       expect(readMarked(key, body.replaceAll('\n', '\r\n'))?.isEdited).toBe(false);
       expect(readMarked(key, `${body}x${more}`)?.isEdited).toBe(true);

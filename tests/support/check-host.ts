@@ -1,6 +1,6 @@
 /**
  * The checks of one repository on a host on this machine: check runs as GitHub's REST API keeps them, and statuses of commits as
- * GitLab does. It refuses what they refuse: more than 50 annotations at once, titles that are too long, tokens of others.
+ * GitLab, Gitea and both kinds of Bitbucket do. It refuses what they refuse: more than 50 annotations at once, titles that are too long, tokens of others.
  */
 import { z } from 'zod';
 import { HOST_TOKEN, SELF } from './pull-host.ts';
@@ -48,11 +48,30 @@ interface StoredStatus extends z.infer<typeof statusSchema> {
 
 type Trouble = (request: Request, url: URL) => Response | undefined | Promise<Response | undefined>;
 
+/** Of Gitea, which adds each to those before. */
+const giteaSchema = z.object({
+  state: z.enum(['success', 'failure', 'error', 'pending', 'warning']),
+  context: z.string(),
+  description: z.string().max(255),
+  target_url: z.string(),
+});
+/** Of Bitbucket, which keeps one of each key. */
+const buildSchema = z.object({
+  key: z.string().max(40),
+  name: z.string(),
+  state: z.enum(['SUCCESSFUL', 'FAILED', 'INPROGRESS']),
+  description: z.string().max(255),
+  url: z.url().max(450),
+});
+
 const PER_PAGE_DEFAULT = 30;
 
 export class ChecksHost {
   checks: StoredCheck[] = [];
   statuses: StoredStatus[] = [];
+  /** By commit, the newest last. */
+  giteaStatuses: (z.infer<typeof giteaSchema> & { sha: string; id: number })[] = [];
+  builds: (z.infer<typeof buildSchema> & { sha: string })[] = [];
   /** Method and path of each request that changes something. */
   readonly changes: string[] = [];
   trouble: Trouble = () => undefined;
@@ -76,12 +95,15 @@ export class ChecksHost {
   async #serve(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const isChange = request.method !== 'GET' && !url.pathname.endsWith('graphql');
-    if (request.headers.get('authorization') !== `Bearer ${HOST_TOKEN}`)
+    const scheme = url.pathname.startsWith('/api/v1/') ? 'token' : 'Bearer';
+    if (request.headers.get('authorization') !== `${scheme} ${HOST_TOKEN}`)
       return Response.json({ message: 'Bad credentials' }, { status: 401 });
     if (isChange) this.changes.push(`${request.method} ${url.pathname}`);
     const answer = await this.trouble(request, url);
     if (answer) return answer;
     if (url.pathname.endsWith('/graphql')) return Response.json({ data: { viewer: { login: SELF } } });
+    if (url.pathname.startsWith('/api/v1/')) return this.#giteaStatus(request, url);
+    if (/^\/(?:2\.0|rest)\//.test(url.pathname)) return this.#build(request, url);
     if (url.pathname.includes('/statuses')) return this.#status(request, url);
     const id = Number(/\/check-runs\/(\d+)/.exec(url.pathname)?.[1]);
     if (url.pathname.endsWith('/annotations'))
@@ -101,6 +123,33 @@ export class ChecksHost {
     const sha = /\/commits\/([^/]+)\/check-runs$/.exec(url.pathname)?.[1];
     const found = this.checks.filter((check) => check.head_sha === sha).reverse();
     return page(url, found.map(shown), (runs) => ({ total_count: found.length, check_runs: runs }));
+  }
+
+  async #giteaStatus(request: Request, url: URL): Promise<Response> {
+    const sha = /\/([0-9a-f]{40})(?:\/statuses)?$/.exec(url.pathname)?.[1] ?? '';
+    const toJson = ({ state, ...one }: (typeof this.giteaStatuses)[number]) => ({ ...one, status: state });
+    if (request.method === 'GET') return page(url, this.giteaStatuses.filter((one) => one.sha === sha).map(toJson));
+    const body = giteaSchema.safeParse(await request.json());
+    if (!body.success) return Response.json({ message: 'is invalid' }, { status: 422 });
+    const status = { ...body.data, sha, id: this.#nextId++ };
+    this.giteaStatuses.push(status);
+    return Response.json(toJson(status), { status: 201 });
+  }
+
+  async #build(request: Request, url: URL): Promise<Response> {
+    const [, sha = '', inPath] =
+      /\/commits?\/([0-9a-f]{40})\/(?:statuses\/build|builds)(?:\/([\w-]+))?$/.exec(url.pathname) ?? [];
+    if (request.method === 'GET') {
+      const key = inPath ?? url.searchParams.get('key');
+      const found = this.builds.find((one) => one.sha === sha && one.key === key);
+      return found ? Response.json(found) : Response.json({ errors: [{ message: 'Not Found' }] }, { status: 404 });
+    }
+    const body = buildSchema.safeParse(await request.json());
+    if (!body.success) return Response.json({ message: 'is invalid' }, { status: 400 });
+    this.builds = [...this.builds.filter((one) => one.sha !== sha || one.key !== body.data.key), { ...body.data, sha }];
+    return url.pathname.startsWith('/2.0/')
+      ? Response.json(body.data, { status: 201 })
+      : new Response(null, { status: 204 });
   }
 
   async #status(request: Request, url: URL): Promise<Response> {

@@ -68,8 +68,8 @@ export async function openHostApp(prefix = ''): Promise<HostApp> {
   const clock = new TestClock(TEST_NOW);
   const logged: string[] = [];
   const log = createLogger('debug', { write: (line) => void logged.push(line) });
-  const patient = HOSTS.github.api({ clock, apiUrl: host.url, requestMsMax: PATIENCE_MS });
-  const impatient = HOSTS.github.api({ clock, apiUrl: host.url, requestMsMax: ENDLESS_MS });
+  const patient = HOSTS.github.tokens({ clock, apiUrl: host.url, requestMsMax: PATIENCE_MS });
+  const impatient = HOSTS.github.tokens({ clock, apiUrl: host.url, requestMsMax: ENDLESS_MS });
   const client = new Proxy(patient, {
     get: (_, name) => {
       const asked = host.isEndless ? impatient : patient;

@@ -1,15 +1,10 @@
 /**
  * One pull request on a repository host on this machine: the comments of GitHub's REST API, its GraphQL answer about the pull
- * request, and the notes of GitLab's. Comments come in pages, with links between them.
+ * request, the notes of GitLab's, and what the other hosts show (`pull-dialects.ts`).
  */
 import type { KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
-
-export interface StoredComment {
-  id: number;
-  author: string;
-  body: string;
-}
+import { answerAs, SELF, SELF_ID, type StoredComment, type StoredPull, textOf } from './pull-dialects.ts';
 
 interface Deletion {
   createdAt: string;
@@ -28,17 +23,14 @@ interface InstalledApp {
 type Trouble = (request: Request, url: URL) => Response | undefined | Promise<Response | undefined>;
 
 export const HOST_TOKEN = 'host-token-0123456789';
-export const SELF = 'github-actions[bot]';
-const SELF_ID = 41;
+export { SELF };
 
-export class PullHost {
+export class PullHost implements StoredPull {
   comments: StoredComment[] = [];
   head = '';
-  /** Its path on the default branch, and its text. */
   codeowners: { path: string; content: string } | undefined;
-  /** What the pull request changes. */
   files: { path: string; before?: string }[] = [];
-  /** Method and path of each request that changes something. */
+  /** Method and path of each request that would change something. */
   readonly changes: string[] = [];
   trouble: Trouble = () => undefined;
   /** A GitHub App that is installed in the repository. */
@@ -55,7 +47,6 @@ export class PullHost {
   get github(): Record<string, string> {
     return {
       GITHUB_API_URL: `${this.origin}/api/v3`,
-      GITHUB_GRAPHQL_URL: `${this.origin}/api/graphql`,
       GITHUB_TOKEN: HOST_TOKEN,
     };
   }
@@ -85,12 +76,15 @@ export class PullHost {
   async #serve(request: Request): Promise<Response> {
     const url = new URL(request.url);
     if (this.app && /\/(?:installation|access_tokens)$/.test(url.pathname)) return tokenOf(this.app, request, url);
-    if (request.headers.get('authorization') !== `Bearer ${HOST_TOKEN}`)
+    const scheme = url.pathname.startsWith('/api/v1/') ? 'token' : 'Bearer';
+    if (request.headers.get('authorization') !== `${scheme} ${HOST_TOKEN}`)
       return Response.json({ message: 'Bad credentials' }, { status: 401 });
-    if (request.method !== 'GET' && !url.pathname.endsWith('graphql'))
+    if (request.method !== 'GET' && !url.pathname.endsWith('graphql') && !(await this.#isSame(request, url)))
       this.changes.push(`${request.method} ${url.pathname}`);
     const answer = await this.trouble(request, url);
     if (answer) return answer;
+    const other = await answerAs(this, request, url);
+    if (other) return other;
     if (url.pathname.endsWith('/graphql')) return Response.json(this.#pull());
     if (url.pathname.endsWith('/user')) return Response.json({ id: SELF_ID });
     const [, collection, id] = /\/(comments|notes)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
@@ -98,6 +92,13 @@ export class PullHost {
     if (/\/(?:files|diffs)$/.test(url.pathname)) return page(url, this.files.map(shownFile));
     if (collection === undefined) return Response.json({ sha: this.head, head: { sha: this.head } });
     return id === undefined ? this.#list(request, url) : this.#one(request, Number(id));
+  }
+
+  /** Whether it writes a comment again as it is, or someone else's, which changes nothing. */
+  async #isSame(request: Request, { pathname }: URL): Promise<boolean> {
+    if (request.method !== 'PUT' || !pathname.startsWith('/2.0/')) return false;
+    const comment = this.comments.find(({ id }) => id === Number(pathname.split('/').at(-1)));
+    return comment !== undefined && (comment.author !== SELF || comment.body === (await textOf(request)));
   }
 
   #codeownersAt({ pathname }: URL): Response {
@@ -117,7 +118,7 @@ export class PullHost {
 
   async #list(request: Request, url: URL): Promise<Response> {
     if (request.method === 'POST') {
-      const comment = this.add(SELF, await bodyOf(request));
+      const comment = this.add(SELF, await textOf(request));
       return Response.json(shown(comment), { status: 201 });
     }
     return page(url, this.comments.map(shown));
@@ -130,7 +131,7 @@ export class PullHost {
       this.deleteAs(SELF, id);
       return new Response(null, { status: 204 });
     }
-    comment.body = await bodyOf(request);
+    comment.body = await textOf(request);
     return Response.json(shown(comment));
   }
 }
@@ -174,8 +175,6 @@ const shownFile = ({ path, before }: { path: string; before?: string }) => ({
   new_path: path,
   old_path: before ?? path,
 });
-
-const bodyOf = async (request: Request): Promise<string> => ((await request.json()) as { body: string }).body;
 
 /** Both hosts in one. */
 const shown = ({ id, author, body }: StoredComment) => ({

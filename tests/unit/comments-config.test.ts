@@ -1,5 +1,5 @@
 /** What the service may write at hosts: off unless it is configured as a whole, and no secret is shown. */
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,71 +13,78 @@ const pem = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .privateKey.export({ type: 'pkcs1', format: 'pem' })
   .toString();
 
+const HOST_TOKENS = `github=${TOKEN}`;
+let folder: string;
+let key: string;
+beforeAll(() => {
+  folder = makeFolder('comments-config');
+  key = join(folder, 'app.pem');
+  writeFileSync(key, `${pem}\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
 test('nothing is written unless repositories are named', () => {
   expect(readConfig({}).commentsConfig).toBeUndefined();
-  expect(readConfig({ GITHUB_COMMENT_TOKEN: TOKEN, PUBLIC_URL }).commentsConfig).toBeUndefined();
+  expect(readConfig({ HOST_TOKENS, PUBLIC_URL }).commentsConfig).toBeUndefined();
 });
 
 test.each([
   [{ PULL_REQUEST_COMMENTS: '*' }, 'needs PUBLIC_URL'],
-  [{ COMMIT_CHECKS: '*', PUBLIC_URL }, 'needs a credential of the host'],
-  [{ COMMIT_CHECKS: 'a b', PUBLIC_URL, GITHUB_COMMENT_TOKEN: TOKEN }, 'must be repositories separated by commas'],
-  [{ COMMIT_CHECKS: '*', PUBLIC_URL, GITHUB_APP_ID: '7' }, 'GITHUB_APP_ID needs GITHUB_APP_KEY'],
-  [{ COMMIT_CHECKS: '*', PUBLIC_URL, GITHUB_APP_ID: '7', GITHUB_APP_KEY: TOKEN }, 'must be the private key of the App'],
-  [
-    { COMMIT_CHECKS: '*', PUBLIC_URL, GITHUB_APP_ID: '7', GITHUB_APP_KEY: pem, GITHUB_COMMENT_TOKEN: TOKEN },
-    'not both',
-  ],
-  [{ COMMIT_CHECKS: '*', PUBLIC_URL, GITLAB_API_URL: 'https://git.acme.example/api/v4' }, 'needs GITLAB_COMMENT_TOKEN'],
-  [{ COMMIT_CHECKS: '*', PUBLIC_URL, GITHUB_COMMENT_TOKEN_FILE: '/nowhere' }, 'cannot be read'],
+  [{ COMMIT_CHECKS: '*', PUBLIC_URL }, 'needs a credential of a host'],
+  [{ COMMIT_CHECKS: 'a b', PUBLIC_URL, HOST_TOKENS }, 'must be repositories separated by commas'],
+  [{ HOST_APPS: 'github=7' }, 'HOST_APPS must look like'],
+  [{ HOST_APPS: 'github=7:/nowhere' }, 'cannot be read'],
+  [{ HOST_TOKENS: TOKEN }, 'HOST_TOKENS must look like'],
+  [{ HOST_TOKENS: `${HOST_TOKENS},${HOST_TOKENS}` }, 'a host has one token, or one App'],
+  [{ HOST_TOKENS, HOST_TOKENS_FILE: '/nowhere' }, 'not both'],
+  [{ HOST_TOKENS_FILE: '/nowhere' }, 'cannot be read'],
 ])('what is configured in part is refused: %#', (environment: Record<string, string>, sentence) => {
-  const error = (() => {
-    try {
-      readConfig(environment);
-    } catch (caught) {
-      return String(caught);
-    }
-  })();
-  expect(error).toContain(sentence);
-  expect(error).not.toContain(TOKEN);
-  expect(error).not.toContain('PRIVATE KEY');
+  expect(refusalOf(environment)).toContain(sentence);
 });
+
+test('an App needs a key, on a host that has Apps, and is instead of a token', () => {
+  const wrong = join(folder, 'wrong.pem');
+  writeFileSync(wrong, TOKEN);
+  expect(refusalOf({ HOST_APPS: `github=7:${wrong}` })).toContain('not the private key of an App');
+  expect(refusalOf({ HOST_APPS: `github=7:${key}`, HOST_TOKENS })).toContain('a host has one token, or one App');
+  expect(refusalOf({ HOSTS: 'gitlab', HOST_APPS: `gitlab=7:${key}` })).toContain('only GitHub has Apps');
+  const lines = join(folder, 'tokens');
+  writeFileSync(lines, `gitlab ${TOKEN}\n`);
+  expect(refusalOf({ HOSTS: 'gitlab', HOST_TOKENS_FILE: lines })).toContain('lines must look like host=token');
+});
+
+function refusalOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(String(error)).not.toContain(TOKEN);
+    expect(String(error)).not.toContain('PRIVATE KEY');
+    return String(error);
+  }
+  throw new Error('it is not refused');
+}
 
 test('secrets come from variables or files, and are kept from the log', () => {
-  const folder = makeFolder('comments-config');
-  try {
-    const file = join(folder, 'app.pem');
-    writeFileSync(file, `${pem}\n`);
-    const config = readConfig({
-      ...{ PUBLIC_URL: `${PUBLIC_URL}/`, PULL_REQUEST_COMMENTS: 'Acme, globex/Shop', GITHUB_APP_ID: '7' },
-      ...{ GITHUB_APP_KEY_FILE: file, GITLAB_COMMENT_TOKEN: TOKEN },
-    });
-    expect(config.commentsConfig).toEqual({
-      comments: ['acme', 'globex/shop'],
-      checks: [],
-      github: {
-        apiUrl: 'https://api.github.com',
-        graphqlUrl: 'https://api.github.com/graphql',
-        webUrl: 'https://github.com',
-        credential: { appId: '7', privateKey: pem.trim() },
-      },
-      gitlab: { apiUrl: 'https://gitlab.com/api/v4', webUrl: 'https://gitlab.com', token: TOKEN },
-      publicUrl: PUBLIC_URL,
-    });
-    expect(secretsOf(config)).toEqual([pem.trim(), TOKEN]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-test.each([
-  ['https://git.acme.example/api/v3', 'https://git.acme.example/api/graphql', 'https://git.acme.example'],
-  ['https://api.acme.ghe.com', 'https://api.acme.ghe.com/graphql', 'https://acme.ghe.com'],
-])('an enterprise host at %s has its pages and GraphQL elsewhere', (apiUrl, graphqlUrl, webUrl) => {
-  const { commentsConfig } = readConfig({
-    ...{ PUBLIC_URL, COMMIT_CHECKS: '*', GITHUB_API_URL: apiUrl, GITHUB_COMMENT_TOKEN: TOKEN, GITHUB_AUTH: 'off' },
+  const file = join(folder, 'lines');
+  writeFileSync(file, `gitlab=${TOKEN}\nown=${TOKEN}2\n`);
+  const config = readConfig({
+    ...{ PUBLIC_URL: `${PUBLIC_URL}/`, PULL_REQUEST_COMMENTS: 'Acme, globex/Shop' },
+    HOSTS: 'github; gitlab; own=gitea:https://git.acme.example',
+    HOST_APPS: `github=7:${key}`,
+    HOST_TOKENS_FILE: file,
   });
-  expect(commentsConfig?.github).toMatchObject({ apiUrl, graphqlUrl, webUrl });
+  expect(config.commentsConfig).toEqual({
+    comments: ['acme', 'globex/shop'],
+    checks: [],
+    hosts: config.hosts,
+    publicUrl: PUBLIC_URL,
+  });
+  expect(config.hosts.map(({ name, credential }) => [name, credential])).toEqual([
+    ['github', { appId: '7', privateKey: pem.trim() }],
+    ['gitlab', { token: TOKEN }],
+    ['own', { token: `${TOKEN}2` }],
+  ]);
+  expect(secretsOf(config)).toEqual([pem.trim(), TOKEN, `${TOKEN}2`]);
 });
 
 test('a list names all, an owner or a repository, in any case', () => {

@@ -16,7 +16,7 @@ const config = readConfig({
   DATABASE_URL: `postgresql://user:${DATABASE_PASSWORD}@db.acme.example/ci`,
   REDIS_URL: `rediss://:${encodeURIComponent(REDIS_PASSWORD)}@redis.acme.example:6379`,
   CLICKHOUSE_URL: `http://user:${CLICKHOUSE_PASSWORD}@ch.acme.example:8123`,
-  GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  HOST_WEBHOOK_SECRETS: `github=${WEBHOOK_SECRET}`,
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   OTEL_EXPORTER_OTLP_HEADERS: `authorization=${TRACING_TOKEN}`,
 });

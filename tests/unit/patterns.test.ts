@@ -16,8 +16,6 @@ const { literals, makers } = patternsIn(ROOT, [
 
 /** Patterns that are made at run time, by the file that makes them. */
 const MADE: Record<string, readonly RegExp[]> = {
-  // For the environment of the service.
-  'src/config.ts': [],
   'src/domain/fingerprint.ts': [/!\[[0-9;]{0,20}[A-Za-z]/g],
   'src/domain/message-parts.ts': PARTS.map(({ pattern }) => pattern),
   'src/domain/moment.ts': [DATE_TIME],

@@ -62,18 +62,24 @@ describe('a signature', () => {
   });
 });
 
-describe('GITHUB_WEBHOOK_SECRET', () => {
-  const secretsOf = (value: string) => readConfig({ GITHUB_WEBHOOK_SECRET: value }).hosts[0]?.secrets;
+describe('HOST_WEBHOOK_SECRETS', () => {
+  const secretsOf = (value: string) => readConfig({ HOST_WEBHOOK_SECRETS: value }).hosts[0]?.secrets;
 
-  test('is one secret, or two separated by a comma, or not set', () => {
-    expect(secretsOf('0123456789abcdef')).toEqual(['0123456789abcdef']);
-    expect(secretsOf('0123456789abcdef, fedcba9876543210')).toEqual(['0123456789abcdef', 'fedcba9876543210']);
+  test('is one secret of a host, or two during a rotation, or not set', () => {
+    expect(secretsOf('github=0123456789abcdef')).toEqual(['0123456789abcdef']);
+    expect(secretsOf('github=0123456789abcdef, github=fedcba9876543210')).toEqual([
+      '0123456789abcdef',
+      'fedcba9876543210',
+    ]);
     expect(secretsOf('')).toEqual([]);
   });
 
-  test.each(['short', '0123456789abcdef,', '0123456789abcdef,short', ','])('%j is refused, and not shown', (value) => {
-    const refusal = () => secretsOf(value);
-    expect(refusal).toThrow('GITHUB_WEBHOOK_SECRET must be a secret of at least 16 characters');
-    expect(refusal).not.toThrow('0123456789abcdef');
-  });
+  test.each(['github=short', 'github=0123456789abcdef,', '0123456789abcdef', ','])(
+    '%j is refused, and not shown',
+    (value) => {
+      const refusal = () => secretsOf(value);
+      expect(refusal).toThrow('HOST_WEBHOOK_SECRETS must look like');
+      expect(refusal).not.toThrow('0123456789abcdef');
+    },
+  );
 });

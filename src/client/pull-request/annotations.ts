@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { inLog } from '../../domain/foreign-text.ts';
 import { cutMiddle } from '../../domain/told-text.ts';
-import type { CheckAnnotation } from '../../host-api/check-host.ts';
+import type { CheckAnnotation } from '../../hosts/writes/check-host.ts';
 import type { JudgedTest } from '../gate/result.ts';
 import { exceptionOf, ownedBy, VERDICT_WORDS } from '../outputs/words.ts';
 

@@ -1,10 +1,7 @@
-/** `gate --check`: one check run on the commit of the job at GitHub, or one status at GitLab: whether the gate lets it pass. */
+/** `gate --check`: one check run on the commit of the job at GitHub, or one status at another host: whether the gate lets it pass. */
 import { checkOf } from '../../domain/commit-check.ts';
-import type { CheckHost } from '../../host-api/check-host.ts';
-import { GithubChecks } from '../../host-api/github-checks.ts';
-import { GitlabStatus } from '../../host-api/gitlab-status.ts';
-import { keepCheck } from '../../host-api/keep-check.ts';
-import { markerKey } from '../../host-api/marker.ts';
+import { keepCheck } from '../../hosts/writes/keep-check.ts';
+import { markerKey } from '../../hosts/writes/marker.ts';
 import type { Subject } from '../gate/consult.ts';
 import { type Excuse, isExcused } from '../gate/decision.ts';
 import type { JudgedTest } from '../gate/result.ts';
@@ -12,7 +9,7 @@ import { printError } from '../output.ts';
 import type { ClientEnvironment } from '../settings.ts';
 import { annotationsOf } from './annotations.ts';
 import { commitState } from './commit-state.ts';
-import { placeOf } from './place.ts';
+import { remoteOf } from './place.ts';
 
 export interface JobToTell {
   /** A job that crashed without a failed test does not say that all is clear. */
@@ -32,8 +29,9 @@ export async function checkCommit(
 ): Promise<string[]> {
   if (commit === undefined || !COMMIT.test(commit))
     return ['There is no check: the whole id of the commit is not known (pass --commit).'];
-  const host = hostOf(environment, commit, markerKey(repository));
-  if (typeof host === 'string') return [`There is no check: ${host}.`];
+  const remote = remoteOf(environment);
+  if (typeof remote === 'string') return [`There is no check: ${remote}.`];
+  const host = remote.check(commit, markerKey(repository));
   if (!isStored) return ['The check stays as it is: the reports are not stored yet.'];
   const cwd = process.cwd();
   const annotations = annotationsOf(failures, { root: environment.variables.GITHUB_WORKSPACE || cwd, cwd });
@@ -56,11 +54,3 @@ export async function checkCommit(
 }
 
 const sentence = (subject: string): string => `${subject.slice(0, 1).toUpperCase()}${subject.slice(1)}`;
-
-function hostOf(environment: ClientEnvironment, commit: string, key: string): CheckHost | string {
-  const place = placeOf(environment);
-  if (typeof place === 'string') return place;
-  return place.kind === 'github'
-    ? new GithubChecks({ ...place, commit, key })
-    : new GitlabStatus({ ...place, project: place.pipelineProject, commit });
-}

@@ -1,15 +1,12 @@
 /** `gate --comment`: one comment on the pull request of the job, which says what failed on its newest commit. */
 import { commentText } from '../../domain/pull-comment.ts';
-import type { CommentHost } from '../../host-api/comment-host.ts';
-import { GithubComments } from '../../host-api/github-comments.ts';
-import { GitlabComments } from '../../host-api/gitlab-comments.ts';
-import { type Kept, keepComment } from '../../host-api/keep-comment.ts';
-import { markerKey } from '../../host-api/marker.ts';
+import { type Kept, keepComment } from '../../hosts/writes/keep-comment.ts';
+import { markerKey } from '../../hosts/writes/marker.ts';
 import type { Subject } from '../gate/consult.ts';
 import { printError } from '../output.ts';
 import type { ClientEnvironment } from '../settings.ts';
 import { commitState, firstResultAt } from './commit-state.ts';
-import { placeOf } from './place.ts';
+import { remoteOf } from './place.ts';
 
 /**
  * Never throws: the result of the job does not depend on the comment. Returns sentences about why there is none, or not the
@@ -25,8 +22,9 @@ export async function commentOn(
   const pull = Number(query.pull_request);
   // Such as a job of the default branch.
   if (commit === undefined || !Number.isInteger(pull)) return [];
-  const host = hostOf(environment, pull);
-  if (typeof host === 'string') return [`There is no comment: ${host}.`];
+  const remote = remoteOf(environment);
+  if (typeof remote === 'string') return [`There is no comment: ${remote}.`];
+  const host = remote.comments(pull);
   if (!isStored) return ['The comment stays as it is: the reports are not stored yet.'];
   try {
     if ((await commitState(repository, commit))?.keptByService.includes('comment')) {
@@ -65,11 +63,3 @@ const SENTENCES: Readonly<Record<Kept, (subject: string) => { notice?: string; l
   }),
   outdated: (subject) => ({ line: `The comment stays as it is: ${subject} has a newer commit than this job.` }),
 };
-
-function hostOf(environment: ClientEnvironment, pull: number): CommentHost | string {
-  const place = placeOf(environment);
-  if (typeof place === 'string') return place;
-  return place.kind === 'github'
-    ? new GithubComments({ ...place, number: pull })
-    : new GitlabComments({ ...place, iid: pull });
-}

@@ -1,42 +1,52 @@
 /** Where the repository of a CI job is at its host, and the token that may write there. */
-import type { GithubRepository } from '../../host-api/github-api.ts';
+import type { HostKindName } from '../../domain/host-page.ts';
+import { HOSTS } from '../../hosts/hosts.ts';
+import type { RemotePlace, RemoteRepository } from '../../hosts/remote.ts';
 import { type ClientEnvironment, isWebAddress } from '../settings.ts';
 
-interface GitlabProject {
-  /** Address of the REST API, without a trailing slash. */
-  apiUrl: string;
-  token: string;
-  /** Number or path of the project that the merge request is for. */
-  project: string;
-  /** Of the project that runs the pipeline: that of a fork may be another one. */
-  pipelineProject: string;
-  pipelineId: string | undefined;
+interface Place extends RemotePlace {
+  kind: HostKindName;
 }
 
-export type Place = (GithubRepository & { kind: 'github' }) | (GitlabProject & { kind: 'gitlab' });
+/** The repository at its host, or a sentence for people that says what is missing. */
+export function remoteOf(environment: ClientEnvironment): RemoteRepository | string {
+  const place = placeOf(environment);
+  return typeof place === 'string' ? place : HOSTS[place.kind].remote(place);
+}
 
-/** A place, or a sentence for people that says what is missing. */
-export function placeOf({ variables, commentToken }: ClientEnvironment): Place | string {
-  if (variables.CI_API_V4_URL) {
-    const token = commentToken || variables.GITLAB_TOKEN;
-    const pipelineProject = variables.CI_PROJECT_ID;
-    const project = variables.CI_MERGE_REQUEST_PROJECT_ID || pipelineProject;
-    if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN or GITLAB_TOKEN is not set, as in jobs of forks';
-    if (!project) return 'CI_MERGE_REQUEST_PROJECT_ID is not set';
-    const apiUrl = addressOf(variables.CI_API_V4_URL);
-    if (apiUrl === null) return 'CI_API_V4_URL is not an address';
-    const pipelineId = variables.CI_PIPELINE_ID || undefined;
-    return { kind: 'gitlab', apiUrl, token, project, pipelineProject: pipelineProject || project, pipelineId };
-  }
-  const repository = variables.GITHUB_REPOSITORY;
-  if (!repository?.includes('/'))
-    return 'neither GITHUB_REPOSITORY nor CI_API_V4_URL says where the commit is (GitHub and GitLab can be told)';
+function placeOf(environment: ClientEnvironment): Place | string {
+  const { variables } = environment;
+  if (variables.CI_API_V4_URL) return onGitlab(environment, variables.CI_API_V4_URL);
+  if (variables.BITBUCKET_REPO_FULL_NAME) return onBitbucket(environment, variables.BITBUCKET_REPO_FULL_NAME);
+  if (variables.GITHUB_REPOSITORY?.includes('/')) return onGithub(environment, variables.GITHUB_REPOSITORY);
+  return 'none of GITHUB_REPOSITORY, CI_API_V4_URL and BITBUCKET_REPO_FULL_NAME says where the commit is';
+}
+
+function onGitlab({ variables, commentToken }: ClientEnvironment, url: string): Place | string {
+  const token = commentToken || variables.GITLAB_TOKEN;
+  const own = variables.CI_PROJECT_ID;
+  const path = variables.CI_MERGE_REQUEST_PROJECT_ID || own;
+  if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN or GITLAB_TOKEN is not set, as in jobs of forks';
+  if (!path) return 'CI_MERGE_REQUEST_PROJECT_ID is not set';
+  const apiUrl = addressOf(url);
+  if (apiUrl === null) return 'CI_API_V4_URL is not an address';
+  const pipeline = { project: own || path, id: variables.CI_PIPELINE_ID || undefined };
+  return { kind: 'gitlab', apiUrl, token, path, pipeline };
+}
+
+/** Bitbucket Cloud: Pipelines give no token that may write. */
+function onBitbucket({ commentToken: token }: ClientEnvironment, path: string): Place | string {
+  if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN is not set';
+  return { kind: 'bitbucket-cloud', apiUrl: HOSTS['bitbucket-cloud'].apiUrlOf('https://bitbucket.org'), token, path };
+}
+
+/** Jobs of Gitea and Forgejo have the variables of GitHub's; the address of the API tells them apart. */
+function onGithub({ variables, commentToken }: ClientEnvironment, path: string): Place | string {
   const token = commentToken || variables.GITHUB_TOKEN;
   if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN or GITHUB_TOKEN is not set';
   const apiUrl = addressOf(variables.GITHUB_API_URL || 'https://api.github.com');
-  const graphqlUrl = addressOf(variables.GITHUB_GRAPHQL_URL || `${apiUrl?.replace(/\/v3$/, '')}/graphql`);
-  if (apiUrl === null || graphqlUrl === null) return 'GITHUB_API_URL or GITHUB_GRAPHQL_URL is not an address';
-  return { kind: 'github', apiUrl, graphqlUrl, token, repository };
+  if (apiUrl === null) return 'GITHUB_API_URL is not an address';
+  return { kind: apiUrl.endsWith('/api/v1') ? 'gitea' : 'github', apiUrl, token, path };
 }
 
 const addressOf = (url: string): string | null => (isWebAddress(url) ? url.replace(/(?<!\/)\/+$/, '') : null);

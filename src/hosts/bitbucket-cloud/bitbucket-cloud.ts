@@ -1,6 +1,7 @@
 /** Bitbucket Cloud. */
 import type { Host } from '../host.ts';
-import { BitbucketCloudApi } from './api.ts';
+import { BitbucketCloudRemote } from './remote.ts';
+import { BitbucketCloudTokens } from './tokens.ts';
 import { webhooks } from './webhooks.ts';
 
 export const bitbucketCloud = {
@@ -15,8 +16,10 @@ export const bitbucketCloud = {
     line: '{url}/src/{commit}/{path}#lines-{line}',
     pull_request: '{url}/pull-requests/{number}',
   },
+  codeownersRules: 'github',
   jobMark: '/pipelines/results/',
   ofIssuer: () => undefined,
   webhooks,
-  api: (options) => new BitbucketCloudApi(options),
+  tokens: (options) => new BitbucketCloudTokens(options),
+  remote: (place) => new BitbucketCloudRemote(place),
 } satisfies Host;

@@ -1,6 +1,7 @@
 /** Bitbucket Data Center, and Bitbucket Server before it. */
 import type { Host } from '../host.ts';
-import { BitbucketDataCenterApi } from './api.ts';
+import { BitbucketDataCenterRemote } from './remote.ts';
+import { BitbucketDataCenterTokens } from './tokens.ts';
 import { webhooks } from './webhooks.ts';
 
 export const bitbucketDataCenter = {
@@ -15,8 +16,10 @@ export const bitbucketDataCenter = {
     line: '{url}/browse/{path}?at={commit}#{line}',
     pull_request: '{url}/pull-requests/{number}',
   },
+  codeownersRules: 'github',
   jobMark: undefined,
   ofIssuer: () => undefined,
   webhooks,
-  api: (options) => new BitbucketDataCenterApi(options),
+  tokens: (options) => new BitbucketDataCenterTokens(options),
+  remote: (place) => new BitbucketDataCenterRemote(place),
 } satisfies Host;

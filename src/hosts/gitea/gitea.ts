@@ -1,6 +1,7 @@
 /** Gitea and Forgejo. Their jobs have addresses as those of GitHub, so an upload does not say this kind. */
 import type { Host } from '../host.ts';
-import { GiteaApi } from './api.ts';
+import { GiteaRemote } from './remote.ts';
+import { GiteaTokens } from './tokens.ts';
 import { webhooks } from './webhooks.ts';
 
 export const gitea = {
@@ -15,8 +16,10 @@ export const gitea = {
     line: '{url}/src/commit/{commit}/{path}#L{line}',
     pull_request: '{url}/pulls/{number}',
   },
+  codeownersRules: 'github',
   jobMark: undefined,
   ofIssuer: () => undefined,
   webhooks,
-  api: (options) => new GiteaApi(options),
+  tokens: (options) => new GiteaTokens(options),
+  remote: (place) => new GiteaRemote(place),
 } satisfies Host;

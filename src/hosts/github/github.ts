@@ -1,10 +1,12 @@
 /** GitHub, GitHub Enterprise Cloud below `ghe.com`, and GitHub Enterprise Server. */
 import type { Host } from '../host.ts';
 import { signatureCheck } from '../webhooks/signature.ts';
-import { GitHubApi } from './api.ts';
+import { GithubApp } from './app.ts';
 import { deliveryOf } from './delivery.ts';
 import { outcomeOf, READ, repositoryOf } from './mapping.ts';
 import { NOT_OFFERED } from './not-offered.ts';
+import { GithubRemote } from './remote.ts';
+import { GitHubTokens } from './tokens.ts';
 
 /** docs.github.com, "OpenID Connect reference": issuers of the three, of which an enterprise may have one with its name. */
 const CLOUD = /^https:\/\/token\.actions\.githubusercontent\.com(?:\/[\w.-]+)?$/;
@@ -31,6 +33,7 @@ export const github = {
     line: '{url}/blob/{commit}/{path}#L{line}',
     pull_request: '{url}/pull/{number}',
   },
+  codeownersRules: 'github',
   jobMark: '/actions/runs/',
   ofIssuer(issuer) {
     if (CLOUD.test(issuer)) return 'https://github.com';
@@ -51,5 +54,7 @@ export const github = {
     repositoryOf,
     outcomeOf,
   },
-  api: (options) => new GitHubApi(options),
+  tokens: (options) => new GitHubTokens(options),
+  remote: (place) => new GithubRemote(place),
+  app: (access, now) => new GithubApp(access, now),
 } satisfies Host;

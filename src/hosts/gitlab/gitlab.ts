@@ -1,6 +1,7 @@
 /** gitlab.com and GitLab Self-Managed, which may lie below a path. Their issuer is their own address. */
 import type { Host } from '../host.ts';
-import { GitLabApi } from './api.ts';
+import { GitlabRemote } from './remote.ts';
+import { GitLabTokens } from './tokens.ts';
 import { webhooks } from './webhooks.ts';
 
 export const gitlab = {
@@ -15,8 +16,11 @@ export const gitlab = {
     line: '{url}/-/blob/{commit}/{path}#L{line}',
     pull_request: '{url}/-/merge_requests/{number}',
   },
+  codeownersRules: 'gitlab',
   jobMark: '/-/jobs/',
   ofIssuer: (issuer) => issuer,
   webhooks,
-  api: (options) => new GitLabApi(options),
+  tokens: (options) => new GitLabTokens(options),
+  remote: (place) => new GitlabRemote(place),
+  pathOfPage: (path) => path,
 } satisfies Host;

@@ -22,13 +22,13 @@ import {
   deliverySchema,
   noSecretDetail,
   notSignedDetail,
-  otherOwnerDetail,
+  OTHER_OWNER_DETAIL,
   WEBHOOK_BODY,
   WEBHOOK_PROBLEMS,
 } from './schemas.ts';
 
 /** A host as far as its deliveries are concerned. */
-type WebhookHost = Omit<HostSite, 'apiUrl'>;
+type WebhookHost = Pick<HostSite, 'name' | 'kind' | 'isDefault' | 'secrets' | 'ownerSecrets'>;
 
 export interface WebhookDeps extends EventsPort {
   log: Logger;
@@ -144,7 +144,7 @@ function read(site: WebhookHost, delivery: Delivery, isSignedFor: IsSignedFor, l
   try {
     return jobOf(site, delivery, isSignedFor);
   } catch (error) {
-    if (error instanceof SignedByAnother) throw forbidden(otherOwnerDetail(site));
+    if (error instanceof SignedByAnother) throw forbidden(OTHER_OWNER_DETAIL);
     if (!(error instanceof ZodError)) throw error;
     log.warn({ event: delivery.event, delivery: delivery.id }, 'a signed delivery has an unexpected payload');
     throw unprocessable(

@@ -63,18 +63,11 @@ const problem = (status: number, title: string, description: string, detail: str
 
 type Site = Pick<HostSite, 'name' | 'kind'>;
 
-/** Where the secrets of a host stand. GitHub has its own variables. */
-const variablesOf = ({ name }: Pick<HostSite, 'name'>) =>
-  name === 'github'
-    ? { any: 'GITHUB_WEBHOOK_SECRET', owner: 'GITHUB_WEBHOOK_OWNER_SECRETS' }
-    : { any: 'HOST_WEBHOOK_SECRETS', owner: 'HOST_WEBHOOK_SECRETS' };
-
 export const notSignedDetail = (site: Site): string =>
-  `The signature is missing or wrong: ${HOSTS[site.kind].webhooks.signatureRule} in ${variablesOf(site).any}. Configure the same secret on the host.`;
+  `The signature is missing or wrong: ${HOSTS[site.kind].webhooks.signatureRule} in HOST_WEBHOOK_SECRETS. Configure the same secret on the host.`;
 export const noSecretDetail = (site: Site): string =>
-  `All deliveries are refused because this service has no secret to check them with. Set ${variablesOf(site).any} to the secret of the webhook.`;
-export const otherOwnerDetail = (site: Site): string =>
-  `The signature is correct, but its secret does not speak for the owner of the repository. The owner has its own secret in ${variablesOf(site).owner}: add ?owner=<owner> to the address of the webhook, and sign with that secret.`;
+  `All deliveries are refused because this service has no secret to check them with. Set HOST_WEBHOOK_SECRETS to ${site.name}=<secret of the webhook>.`;
+export const OTHER_OWNER_DETAIL = `The signature is correct, but its secret does not speak for the owner of the repository. The owner has its own secret in HOST_WEBHOOK_SECRETS: add ?owner=<owner> to the address of the webhook, and sign with that secret.`;
 
 export const WEBHOOK_PROBLEMS = {
   403: problem(

@@ -78,13 +78,11 @@ export async function checkHost(config: Config): Promise<Finding[]> {
     ? ok('Host webhooks', 'The secret is set.')
     : warning(
         'Host webhooks',
-        'Neither GITHUB_WEBHOOK_SECRET nor HOST_WEBHOOK_SECRETS is set, so deliveries are refused and the event log has no pull-request events.',
+        'HOST_WEBHOOK_SECRETS is not set, so deliveries are refused and the event log has no pull-request events.',
         'Create one with `openssl rand -hex 32`. docs/operations.md explains how to add the webhook.',
       );
-  return [
-    ...(httpIngest ? [secret] : []),
-    ...(await Promise.all(hosts.flatMap(({ apiUrl }) => (apiUrl === undefined ? [] : [checkHostApi(apiUrl)])))),
-  ];
+  const asked = hosts.filter(({ isAsked, credential }) => isAsked || credential !== undefined);
+  return [...(httpIngest ? [secret] : []), ...(await Promise.all(asked.map(({ apiUrl }) => checkHostApi(apiUrl))))];
 }
 
 async function checkHostApi(address: string): Promise<Finding> {
@@ -93,7 +91,8 @@ async function checkHostApi(address: string): Promise<Finding> {
     await ask(address);
     return ok(check, `${address} responds.`);
   } catch (error) {
-    const remedy = 'Until it does, requests with its tokens get 503. Check the network and GITHUB_API_URL or HOSTS.';
+    const remedy =
+      'Until it does, requests with its tokens get 503, and comments and checks wait. Check the network and HOSTS.';
     return warning(check, `${address} does not respond: ${reasonOf(error)}.`, remedy);
   }
 }

@@ -84,7 +84,7 @@ let shared: Promise<ClientService> | undefined;
 export function sharedService(): Promise<ClientService> {
   if (!shared) {
     const started = ClientService.start({
-      GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      HOST_WEBHOOK_SECRETS: `github=${WEBHOOK_SECRET}`,
       // Recorded uploads have one date, and this service uses the machine's clock.
       RETENTION_DAYS: '3650',
     });

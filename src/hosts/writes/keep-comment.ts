@@ -3,8 +3,9 @@
  * it finds nothing to change: the last one to look has written the newest answer, and of two comments the older one stays.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HostError } from '../api/host-error.ts';
+import { isSameCommit } from '../remote.ts';
 import type { CommentHost } from './comment-host.ts';
-import { HostError } from './host-error.ts';
 import { plain, readMarked, withMarker } from './marker.ts';
 
 export interface Wanted {
@@ -47,7 +48,7 @@ export async function keepComment(subject: Subject): Promise<Kept> {
 
 async function step({ host, commit, key, read, firstResultAt }: Subject): Promise<{ what: Kept; isChanged: boolean }> {
   const head = await host.head();
-  if (!head.startsWith(commit)) return { what: 'outdated', isChanged: false };
+  if (!isSameCommit(head, commit)) return { what: 'outdated', isChanged: false };
   const wanted = await read();
   if (wanted === null) return { what: 'nothing', isChanged: false };
   const ours = (await host.ownComments()).flatMap(({ id, body }) => {
@@ -59,12 +60,12 @@ async function step({ host, commit, key, read, firstResultAt }: Subject): Promis
   if (!kept) {
     if (!wanted.isWorthOne) return { what: 'nothing', isChanged: false };
     if (await host.wasDeletedSince(await firstResultAt())) return { what: 'deleted', isChanged: false };
-    await createOrLook(host, key, withMarker(key, wanted.text));
+    await createOrLook(host, key, withMarker(key, wanted.text, host.marker));
     return { what: 'written', isChanged: true };
   }
   if (kept.isEdited) return { what: 'edited', isChanged: false };
   if (kept.text === plain(wanted.text)) return { what: 'unchanged', isChanged: false };
-  await host.update(kept.id, withMarker(key, wanted.text));
+  await host.update(kept.id, withMarker(key, wanted.text, host.marker));
   return { what: 'updated', isChanged: true };
 }
 

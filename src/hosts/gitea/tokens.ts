@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { HostAnswer } from '../api/answer.ts';
-import { HostClient } from '../api/client.ts';
-import type { HostApi, HostApiOptions, HostRepository } from '../host.ts';
+import { TokenQuestions } from '../api/token-questions.ts';
+import type { HostRepository, HostTokens, HostTokensOptions } from '../host.ts';
 
 /** Tokens of people and of workflow jobs are 40 hex digits. */
 const TOKEN = /^[0-9a-f]{40}$/;
@@ -16,12 +16,12 @@ const repositorySchema = z.object({
   permissions: z.object({ pull: z.boolean() }).nullish(),
 });
 
-export class GiteaApi implements HostApi {
-  readonly #client: HostClient;
+export class GiteaTokens implements HostTokens {
+  readonly #questions: TokenQuestions;
 
-  constructor(options: HostApiOptions) {
+  constructor(options: HostTokensOptions) {
     const headersOf = (token: string) => ({ accept: 'application/json', authorization: `token ${token}` });
-    this.#client = new HostClient({ ...options, headersOf });
+    this.#questions = new TokenQuestions({ ...options, headersOf });
   }
 
   isToken(sent: string): boolean {
@@ -29,7 +29,7 @@ export class GiteaApi implements HostApi {
   }
 
   actor(token: string): Promise<HostAnswer<string | null>> {
-    return this.#client.get('/user', token, (body) => userSchema.parse(body).login);
+    return this.#questions.get('/user', token, (body) => userSchema.parse(body).login);
   }
 
   /** `permissions` are those of the user, and no answer names the scopes of the token: a guess would be a silent yes. */
@@ -37,7 +37,7 @@ export class GiteaApi implements HostApi {
     // A URL resolves these as steps in the path, so the question would be a different one.
     if (name === '.' || name === '..') return { kind: 'missing' };
     const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
-    return this.#client.get(path, token, (body) => {
+    return this.#questions.get(path, token, (body) => {
       const { permissions, default_branch } = repositorySchema.parse(body);
       return { pull: permissions?.pull ?? false, push: false, defaultBranch: default_branch || null };
     });

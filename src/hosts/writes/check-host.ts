@@ -1,5 +1,5 @@
-/** What the check of a commit needs of a repository host: one file beside this one for each. */
-import type { CommitCheck } from '../domain/commit-check.ts';
+/** What the check of a commit needs of a repository host: one file in the folder of each. */
+import type { CommitCheck } from '../../domain/commit-check.ts';
 
 /** Where in the repository a test failed. */
 export interface CheckAnnotation {
@@ -28,3 +28,6 @@ export interface CheckHost {
   /** Brings the one check of the commit to what is wanted. Throws a HostError. */
   write(wanted: WantedCheck): Promise<CheckWritten>;
 }
+
+/** Of the check run or the status. */
+export const CHECK_NAME = 'ci-insights';

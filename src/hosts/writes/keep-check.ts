@@ -3,8 +3,8 @@
  * finds nothing to change: the last one to look has written the newest answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HostError } from '../api/host-error.ts';
 import type { CheckHost, CheckWritten, WantedCheck } from './check-host.ts';
-import { HostError } from './host-error.ts';
 
 const ROUNDS_MAX = 5;
 const LOST_MAX = 3;

@@ -1,4 +1,6 @@
-/** What the comment on a pull request needs of a repository host: one file beside this one for each. */
+/** What the comment on a pull request needs of a repository host: one file in the folder of each. */
+import { HostError } from '../api/host-error.ts';
+import type { MarkerStyle } from './marker.ts';
 
 export interface HostComment {
   id: string;
@@ -9,7 +11,8 @@ export interface HostComment {
 export interface CommentHost {
   /** `pull request 7`, `merge request 7` */
   readonly subject: string;
-  /** Its newest commit. */
+  readonly marker: MarkerStyle;
+  /** Its newest commit, which may be abbreviated. */
   head(): Promise<string>;
   /** Comments that this token wrote, the oldest first. Those of others never count, whatever is in them. */
   ownComments(): Promise<HostComment[]>;
@@ -19,4 +22,13 @@ export interface CommentHost {
   remove(id: string): Promise<void>;
   /** Whether a person deleted a comment of this token since then; false where the host keeps no record of it. */
   wasDeletedSince(at: number): Promise<boolean>;
+}
+
+/** One that is gone is as good as removed. */
+export async function unlessGone(removal: Promise<unknown>): Promise<void> {
+  try {
+    await removal;
+  } catch (error) {
+    if (!(error instanceof HostError && error.status === 404)) throw error;
+  }
 }

@@ -17,7 +17,7 @@ const RATE_LIMIT_MS_MAX = 60_000;
 
 const messageSchema = z.object({ message: z.string() });
 
-export interface HostClientOptions {
+export interface TokenQuestionsOptions {
   clock: Clock;
   /** Without a trailing slash. */
   apiUrl: string;
@@ -30,8 +30,8 @@ export interface HostClientOptions {
 /** What comes back of an answer with 200: its JSON, and its headers. Throws a ZodError for another shape. */
 export type Decode<T> = (body: unknown, headers: Headers) => T;
 
-export class HostClient {
-  constructor(private readonly options: HostClientOptions) {}
+export class TokenQuestions {
+  constructor(private readonly options: TokenQuestionsOptions) {}
 
   /** @param path from the address of the API, with its query */
   async get<T>(path: string, token: string, decode: Decode<T>): Promise<HostAnswer<T>> {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { HostAnswer } from '../api/answer.ts';
-import { HostClient } from '../api/client.ts';
-import type { HostApi, HostApiOptions, HostRepository } from '../host.ts';
+import { TokenQuestions } from '../api/token-questions.ts';
+import type { HostRepository, HostTokens, HostTokensOptions } from '../host.ts';
 
 /** HTTP access tokens of people, projects and repositories. */
 const TOKEN = /^BBDC-[A-Za-z0-9+/=_-]{1,1024}$/;
@@ -14,12 +14,12 @@ const repositoriesSchema = z.object({
   values: z.array(z.object({ slug: z.string(), project: z.object({ key: z.string() }) })),
 });
 
-export class BitbucketDataCenterApi implements HostApi {
-  readonly #client: HostClient;
+export class BitbucketDataCenterTokens implements HostTokens {
+  readonly #questions: TokenQuestions;
 
-  constructor(options: HostApiOptions) {
+  constructor(options: HostTokensOptions) {
     const headersOf = (token: string) => ({ accept: 'application/json', authorization: `Bearer ${token}` });
-    this.#client = new HostClient({ ...options, headersOf });
+    this.#questions = new TokenQuestions({ ...options, headersOf });
   }
 
   isToken(sent: string): boolean {
@@ -28,7 +28,7 @@ export class BitbucketDataCenterApi implements HostApi {
 
   /** Every answer names the user in a header; a token of a project or a repository has a user for itself. */
   actor(token: string): Promise<HostAnswer<string | null>> {
-    return this.#client.get('/application-properties', token, (_, headers) => {
+    return this.#questions.get('/application-properties', token, (_, headers) => {
       const name = headers.get('x-ausername');
       return name && name.length <= NAME_LENGTH_MAX ? name : null;
     });
@@ -39,10 +39,10 @@ export class BitbucketDataCenterApi implements HostApi {
     // A URL resolves these as steps in the path, so the question would be a different one.
     if (name === '.' || name === '..') return { kind: 'missing' };
     const path = `/projects/${encodeURIComponent(owner)}/repos/${encodeURIComponent(name)}`;
-    const found = await this.#client.get(path, token, () => undefined);
+    const found = await this.#questions.get(path, token, () => undefined);
     if (found.kind !== 'found') return found;
     // It is missing in an empty repository.
-    const branch = await this.#client.get(
+    const branch = await this.#questions.get(
       `${path}/default-branch`,
       token,
       (body) => branchSchema.parse(body).displayId,
@@ -59,7 +59,7 @@ export class BitbucketDataCenterApi implements HostApi {
     const query = new URLSearchParams({ projectkey: owner, name, permission: 'REPO_WRITE', limit: '100' });
     const isThis = (slug: string, key: string): boolean =>
       slug.toLowerCase() === name.toLowerCase() && key.toLowerCase() === owner.toLowerCase();
-    return this.#client.get(`/repos?${query}`, token, (body) =>
+    return this.#questions.get(`/repos?${query}`, token, (body) =>
       repositoriesSchema.parse(body).values.some(({ slug, project }) => isThis(slug, project.key)),
     );
   }

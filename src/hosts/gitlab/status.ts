@@ -3,20 +3,10 @@
  * written again under its name takes the place of the one before. A status has no text and no annotations.
  */
 import { z } from 'zod';
-import type { CheckHost, CheckWritten, WantedCheck } from './check-host.ts';
-import { CHECK_NAME } from './github-checks.ts';
-import { HostApi } from './host-api.ts';
-
-export interface GitlabCommit {
-  /** Address of the REST API, without a trailing slash. */
-  apiUrl: string;
-  token: string;
-  /** Number or path of the project that runs the pipeline. */
-  project: string;
-  commit: string;
-  /** Undefined: the newest pipeline of the commit. */
-  pipelineId: string | undefined;
-}
+import type { HostRest } from '../api/rest.ts';
+import type { RemotePlace } from '../remote.ts';
+import { CHECK_NAME, type CheckHost, type CheckWritten, type WantedCheck } from '../writes/check-host.ts';
+import { gitlabRest, projectPath } from './rest.ts';
 
 const ADDRESS_LENGTH_MAX = 255;
 
@@ -32,24 +22,26 @@ const statusesSchema = z.array(
 
 export class GitlabStatus implements CheckHost {
   readonly subject: string;
-  readonly #api: HostApi;
+  readonly #rest: HostRest;
 
-  constructor(private readonly place: GitlabCommit) {
-    this.subject = `the status of ${place.commit.slice(0, 12)}`;
-    this.#api = new HostApi({
-      name: 'GitLab',
-      url: place.apiUrl,
-      token: place.token,
-      hint: 'It needs a project access token with the scope api and the role Developer or higher, which jobs of forks do not see',
-    });
+  constructor(
+    private readonly place: RemotePlace,
+    private readonly commit: string,
+  ) {
+    this.subject = `the status of ${commit.slice(0, 12)}`;
+    this.#rest = gitlabRest(
+      place,
+      'It needs a project access token with the scope api and the role Developer or higher, which jobs of forks do not see',
+    );
   }
 
   async write({ conclusion, title, url }: WantedCheck): Promise<CheckWritten> {
-    const { project, commit, pipelineId } = this.place;
-    const path = `/projects/${encodeURIComponent(project)}`;
+    const { commit } = this;
+    const { project, id: pipelineId } = this.place.pipeline ?? { project: this.place.path };
+    const path = projectPath(project);
     const ofPipeline = pipelineId === undefined ? {} : { pipeline_id: pipelineId };
     const asked = new URLSearchParams({ name: CHECK_NAME, per_page: '100', ...ofPipeline });
-    const statuses = await this.#api.ask(
+    const statuses = await this.#rest.ask(
       `${path}/repository/commits/${encodeURIComponent(commit)}/statuses?${asked}`,
       statusesSchema,
     );
@@ -59,7 +51,7 @@ export class GitlabStatus implements CheckHost {
     if (newest?.status === state && newest.description === title && (newest.target_url ?? url) === url)
       return 'unchanged';
     const json = { state, name: CHECK_NAME, description: title, ...target, ...ofPipeline };
-    await this.#api.ask(`${path}/statuses/${encodeURIComponent(commit)}`, z.unknown(), { method: 'POST', json });
+    await this.#rest.ask(`${path}/statuses/${encodeURIComponent(commit)}`, z.unknown(), { method: 'POST', json });
     return newest ? 'updated' : 'created';
   }
 }

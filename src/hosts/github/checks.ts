@@ -5,23 +5,22 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { CheckAnnotation, CheckHost, CheckWritten, WantedCheck } from './check-host.ts';
-import { askGraphql, type GithubRepository, githubApi, githubPath, nameOf } from './github-api.ts';
-import type { HostApi } from './host-api.ts';
+import { listNumbered } from '../api/pages.ts';
+import type { HostRest } from '../api/rest.ts';
+import type { RemotePlace } from '../remote.ts';
+import {
+  CHECK_NAME,
+  type CheckAnnotation,
+  type CheckHost,
+  type CheckWritten,
+  type WantedCheck,
+} from '../writes/check-host.ts';
+import { askGraphql, githubPath, githubRest, nameOf } from './rest.ts';
 
-export interface GithubCommit extends GithubRepository {
-  /** Its whole id. */
-  commit: string;
-  /** markerKey */
-  key: string;
-}
-
-export const CHECK_NAME = 'ci-insights';
 /** GitHub takes so many in a request. */
 const ANNOTATIONS_AT_ONCE = 50;
 /** Of all CI jobs together: no one reads more. */
 const ANNOTATIONS_MAX = 500;
-const PER_PAGE = 100;
 const PAGES_MAX = 10;
 
 const viewerSchema = z.object({ viewer: z.object({ login: z.string() }) });
@@ -32,21 +31,25 @@ const checkSchema = z.object({
   output: z.object({ annotations_count: z.number().default(0) }),
 });
 type CheckRun = z.infer<typeof checkSchema>;
-const checksSchema = z.object({ check_runs: z.array(checkSchema) });
+const checksSchema = z.object({ check_runs: z.array(checkSchema) }).transform(({ check_runs: runs }) => runs);
 const annotationsSchema = z.array(
   z.object({ path: z.string(), start_line: z.number(), title: z.string().nullish(), message: z.string().nullish() }),
 );
 
 export class GithubChecks implements CheckHost {
   readonly subject: string;
-  readonly #api: HostApi;
+  readonly #rest: HostRest;
   readonly #path: string;
   #viewer: string | undefined;
 
-  constructor(private readonly place: GithubCommit) {
-    this.subject = `the check of ${place.commit.slice(0, 12)}`;
-    this.#path = githubPath(place);
-    this.#api = githubApi(
+  constructor(
+    private readonly place: RemotePlace,
+    private readonly commit: string,
+    private readonly key: string,
+  ) {
+    this.subject = `the check of ${commit.slice(0, 12)}`;
+    this.#path = githubPath(place.path);
+    this.#rest = githubRest(
       place,
       'The job needs `permissions: checks: write`; only Apps may write checks, and jobs of forks get a token that only reads',
     );
@@ -58,8 +61,8 @@ export class GithubChecks implements CheckHost {
     const state = this.#stateOf(wanted);
     if (!newest) {
       const first = wanted.annotations.slice(0, ANNOTATIONS_AT_ONCE);
-      const json = { name: CHECK_NAME, head_sha: this.place.commit, ...bodyOf(wanted, state, first) };
-      await this.#api.ask(`${this.#path}/check-runs`, z.unknown(), { method: 'POST', json });
+      const json = { name: CHECK_NAME, head_sha: this.commit, ...bodyOf(wanted, state, first) };
+      await this.#rest.ask(`${this.#path}/check-runs`, z.unknown(), { method: 'POST', json });
       // What did not fit is added when it looks again.
       return 'created';
     }
@@ -74,33 +77,24 @@ export class GithubChecks implements CheckHost {
   async #own(): Promise<CheckRun[]> {
     const query = '{ viewer { login } }';
     this.#viewer ??= (
-      await askGraphql(this.#api, this.place, { query }, viewerSchema, 'who the token is')
+      await askGraphql(this.#rest, this.place, { query }, viewerSchema, 'who the token is')
     ).viewer.login;
-    const own: CheckRun[] = [];
-    for (let page = 1; page <= PAGES_MAX; page++) {
-      const asked = `check_name=${CHECK_NAME}&filter=all&per_page=${PER_PAGE}&page=${page}`;
-      const path = `${this.#path}/commits/${encodeURIComponent(this.place.commit)}/check-runs?${asked}`;
-      const { body, hasNext } = await this.#api.askPage(path, checksSchema);
-      own.push(
-        ...body.check_runs.filter(
-          ({ external_id: id, app }) =>
-            id?.startsWith(`${this.place.key} `) && nameOf(app?.slug ?? undefined) === nameOf(this.#viewer),
-        ),
-      );
-      if (!hasNext) break;
-    }
+    const self = nameOf(this.#viewer);
+    const path = `${this.#path}/commits/${encodeURIComponent(this.commit)}/check-runs?check_name=${CHECK_NAME}&filter=all`;
+    const { items } = await listNumbered(this.#rest, path, checksSchema, { pagesMax: PAGES_MAX });
+    const own = items.filter(
+      ({ external_id: id, app }) => id?.startsWith(`${this.key} `) && nameOf(app?.slug ?? undefined) === self,
+    );
     return own.sort((one, other) => other.id - one.id);
   }
 
   async #missing({ id, output }: CheckRun, annotations: readonly CheckAnnotation[]): Promise<CheckAnnotation[]> {
     const known = new Set<string>();
-    if (annotations.length > 0 && output.annotations_count > 0)
-      for (let page = 1; page <= PAGES_MAX; page++) {
-        const path = `${this.#path}/check-runs/${id}/annotations?per_page=${PER_PAGE}&page=${page}`;
-        const { body, hasNext } = await this.#api.askPage(path, annotationsSchema);
-        for (const one of body) known.add(keyOf({ ...one, line: one.start_line }));
-        if (!hasNext) break;
-      }
+    if (annotations.length > 0 && output.annotations_count > 0) {
+      const path = `${this.#path}/check-runs/${id}/annotations`;
+      const { items } = await listNumbered(this.#rest, path, annotationsSchema, { pagesMax: PAGES_MAX });
+      for (const one of items) known.add(keyOf({ ...one, line: one.start_line }));
+    }
     const room = Math.max(0, ANNOTATIONS_MAX - output.annotations_count);
     return annotations.filter((one) => !known.has(keyOf(one))).slice(0, room);
   }
@@ -108,11 +102,11 @@ export class GithubChecks implements CheckHost {
   /** Annotations are added with each update, so one whose answer is lost is not simply sent again. */
   async #update({ id }: CheckRun, json: object): Promise<void> {
     const asked = { method: 'PATCH', json, isRepeatable: false } as const;
-    await this.#api.ask(`${this.#path}/check-runs/${id}`, z.unknown(), asked);
+    await this.#rest.ask(`${this.#path}/check-runs/${id}`, z.unknown(), asked);
   }
 
   async #setAside(check: CheckRun): Promise<void> {
-    const state = `${this.place.key} aside`;
+    const state = `${this.key} aside`;
     if (check.external_id === state) return;
     const output = {
       title: 'A newer check says it',
@@ -124,7 +118,7 @@ export class GithubChecks implements CheckHost {
   /** Stands in the check run, as GitHub may change how texts are spelled. */
   #stateOf({ conclusion, title, summary, url }: WantedCheck): string {
     const hash = createHash('sha256').update(JSON.stringify([conclusion, title, summary, url]));
-    return `${this.place.key} ${hash.digest('hex').slice(0, 32)}`;
+    return `${this.key} ${hash.digest('hex').slice(0, 32)}`;
   }
 }
 

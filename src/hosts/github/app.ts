@@ -5,16 +5,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { githubPath } from './github-api.ts';
-import { HostApi } from './host-api.ts';
-
-export interface AppAccess {
-  apiUrl: string;
-  /** Its id or client id. */
-  appId: string;
-  /** PEM */
-  privateKey: string;
-}
+import type { AppAccess, AppTokens } from '../app.ts';
+import { githubPath, githubRest } from './rest.ts';
 
 const installationSchema = z.object({ id: z.number() });
 const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() });
@@ -26,41 +18,36 @@ const MARGIN_MS = 5 * 60_000;
 const SKEW_SECONDS = 60;
 const VALID_SECONDS = 540;
 
-export class GithubApp {
+export class GithubApp implements AppTokens {
   readonly #tokens = new LRUCache<string, { token: string; until: number }>({ max: TOKENS_MAX });
 
   constructor(
-    private readonly access: AppAccess,
+    private readonly access: AppAccess & { apiUrl: string },
     /** Milliseconds since the epoch. */
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number,
   ) {}
 
-  /** @param repository `acme/shop`. Throws a HostError, also if the App is not installed there. */
   async tokenFor(repository: string): Promise<string> {
     const key = repository.toLowerCase();
     const known = this.#tokens.get(key);
     if (known && known.until > this.now()) return known.token;
-    const api = new HostApi({
-      name: 'GitHub',
-      url: this.access.apiUrl,
-      token: await this.#signed(),
-      headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
-      hint: `Check GITHUB_APP_ID and its key, and that the App is installed in ${repository}`,
-    });
-    const { id } = await api.ask(`${githubPath({ repository })}/installation`, installationSchema);
+    const rest = githubRest(
+      { apiUrl: this.access.apiUrl, token: await this.#signed() },
+      `Check HOST_APPS: the id of the App and its key. The App must be installed in ${repository}`,
+    );
+    const { id } = await rest.ask(`${githubPath(repository)}/installation`, installationSchema);
     const asked = {
       method: 'POST',
       json: { repositories: [repository.split('/')[1]] },
       // A second token does no harm.
       isRepeatable: true,
     } as const;
-    const made = await api.ask(`/app/installations/${id}/access_tokens`, tokenSchema, asked);
+    const made = await rest.ask(`/app/installations/${id}/access_tokens`, tokenSchema, asked);
     const until = Date.parse(made.expires_at) - MARGIN_MS;
     this.#tokens.set(key, { token: made.token, until: Number.isFinite(until) ? until : 0 });
     return made.token;
   }
 
-  /** After a refusal: rights and installations change. */
   forget(repository: string): void {
     this.#tokens.delete(repository.toLowerCase());
   }

@@ -3,14 +3,11 @@
  * and which comments people have deleted: https://docs.github.com/en/graphql/reference/objects#commentdeletedevent
  */
 import { z } from 'zod';
-import type { CommentHost, HostComment } from './comment-host.ts';
-import { askGraphql, type GithubRepository, githubApi, githubPath, nameOf } from './github-api.ts';
-import type { HostApi } from './host-api.ts';
-import { HostError } from './host-error.ts';
-
-export interface GithubPull extends GithubRepository {
-  number: number;
-}
+import { listNumbered, wholeList } from '../api/pages.ts';
+import type { HostRest } from '../api/rest.ts';
+import type { RemotePlace } from '../remote.ts';
+import { type CommentHost, type HostComment, unlessGone } from '../writes/comment-host.ts';
+import { askGraphql, githubPath, githubRest, nameOf } from './rest.ts';
 
 const loginSchema = z.object({ login: z.string() }).nullable();
 const pullSchema = z.object({
@@ -47,20 +44,21 @@ const PULL = `query ($owner: String!, $name: String!, $number: Int!) {
   }
 }`;
 
-const PER_PAGE = 100;
-const PAGES_MAX = 30;
-
 export class GithubComments implements CommentHost {
+  readonly marker = 'html';
   readonly subject: string;
-  readonly #api: HostApi;
+  readonly #rest: HostRest;
   readonly #path: string;
   #viewer: string | undefined;
 
-  constructor(private readonly pull: GithubPull) {
-    this.subject = `pull request ${pull.number}`;
-    this.#path = `${githubPath(pull)}/issues`;
-    this.#api = githubApi(
-      pull,
+  constructor(
+    private readonly place: RemotePlace,
+    private readonly number: number,
+  ) {
+    this.subject = `pull request ${number}`;
+    this.#path = `${githubPath(place.path)}/issues`;
+    this.#rest = githubRest(
+      place,
       'The job needs `permissions: pull-requests: write`, and jobs of forks get a token that only reads',
     );
   }
@@ -72,30 +70,22 @@ export class GithubComments implements CommentHost {
   async ownComments(): Promise<HostComment[]> {
     this.#viewer ??= (await this.#read()).viewer.login;
     const viewer = this.#viewer;
-    const own: HostComment[] = [];
-    for (let page = 1; page <= PAGES_MAX; page++) {
-      const path = `${this.#path}/${this.pull.number}/comments?per_page=${PER_PAGE}&page=${page}`;
-      const { body: comments, hasNext } = await this.#api.askPage(path, commentsSchema);
-      for (const { id, body, user } of comments) if (isBy(viewer, user)) own.push({ id: String(id), body: body ?? '' });
-      if (!hasNext) return own;
-    }
-    throw new HostError(`${this.subject} has more than ${PAGES_MAX * PER_PAGE} comments`, undefined, false);
+    const listed = await listNumbered(this.#rest, `${this.#path}/${this.number}/comments`, commentsSchema);
+    return wholeList(listed, this.subject)
+      .filter(({ user }) => isBy(viewer, user))
+      .map(({ id, body }) => ({ id: String(id), body: body ?? '' }));
   }
 
   async create(body: string): Promise<void> {
-    await this.#api.ask(`${this.#path}/${this.pull.number}/comments`, z.unknown(), { method: 'POST', json: { body } });
+    await this.#rest.ask(`${this.#path}/${this.number}/comments`, z.unknown(), { method: 'POST', json: { body } });
   }
 
   async update(id: string, body: string): Promise<void> {
-    await this.#api.ask(`${this.#path}/comments/${id}`, z.unknown(), { method: 'PATCH', json: { body } });
+    await this.#rest.ask(`${this.#path}/comments/${id}`, z.unknown(), { method: 'PATCH', json: { body } });
   }
 
-  async remove(id: string): Promise<void> {
-    try {
-      await this.#api.ask(`${this.#path}/comments/${id}`, z.unknown(), { method: 'DELETE' });
-    } catch (error) {
-      if (!(error instanceof HostError && error.status === 404)) throw error;
-    }
+  remove(id: string): Promise<void> {
+    return unlessGone(this.#rest.ask(`${this.#path}/comments/${id}`, z.unknown(), { method: 'DELETE' }));
   }
 
   /** Other jobs with the same token remove their own comments: only a person counts. */
@@ -109,9 +99,9 @@ export class GithubComments implements CommentHost {
   }
 
   #read(): Promise<Pull> {
-    const [owner, name] = this.pull.repository.split('/');
-    const json = { query: PULL, variables: { owner, name, number: this.pull.number } };
-    return askGraphql(this.#api, this.pull, json, pullSchema, this.subject);
+    const [owner, name] = this.place.path.split('/');
+    const json = { query: PULL, variables: { owner, name, number: this.number } };
+    return askGraphql(this.#rest, this.place, json, pullSchema, this.subject);
   }
 }
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { HostAnswer } from '../api/answer.ts';
-import { HostClient } from '../api/client.ts';
-import type { HostApi, HostApiOptions, HostRepository } from '../host.ts';
+import { TokenQuestions } from '../api/token-questions.ts';
+import type { HostRepository, HostTokens, HostTokensOptions } from '../host.ts';
 
 /**
  * Tokens of a person (`ghp_`, `github_pat_`), an OAuth app (`gho_`), an app on behalf of a user (`ghu_`) and an
@@ -24,11 +24,11 @@ const repositorySchema = z.object({
   permissions: z.object({ pull: z.boolean(), push: z.boolean() }),
 });
 
-export class GitHubApi implements HostApi {
-  readonly #client: HostClient;
+export class GitHubTokens implements HostTokens {
+  readonly #questions: TokenQuestions;
 
-  constructor(options: HostApiOptions) {
-    this.#client = new HostClient({
+  constructor(options: HostTokensOptions) {
+    this.#questions = new TokenQuestions({
       ...options,
       headersOf: (token) => ({
         accept: 'application/vnd.github+json',
@@ -45,10 +45,10 @@ export class GitHubApi implements HostApi {
   async actor(token: string): Promise<HostAnswer<string | null>> {
     if (isInstallation(token)) {
       // Does not count against its rate limit. An enterprise host without limits answers 404 to every token it accepts.
-      const answer = await this.#client.get('/rate_limit', token, () => INSTALLATION_ACTOR);
+      const answer = await this.#questions.get('/rate_limit', token, () => INSTALLATION_ACTOR);
       return answer.kind === 'missing' ? { kind: 'found', value: INSTALLATION_ACTOR } : answer;
     }
-    const answer = await this.#client.get('/user', token, (body) => userSchema.parse(body).login);
+    const answer = await this.#questions.get('/user', token, (body) => userSchema.parse(body).login);
     // The address is not that of a REST API, or a proxy lets only a part of it through.
     return answer.kind === 'missing' ? { kind: 'found', value: null } : answer;
   }
@@ -57,7 +57,7 @@ export class GitHubApi implements HostApi {
     // A URL resolves these as steps in the path, so the question would be a different one.
     if (name === '.' || name === '..') return { kind: 'missing' };
     const path = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
-    return this.#client.get(path, token, (body, headers) => {
+    return this.#questions.get(path, token, (body, headers) => {
       const { permissions, default_branch, ...found } = repositorySchema.parse(body);
       const push = permissions.push && mayWrite(headers.get('x-oauth-scopes'), found.private ?? true);
       // `permissions` are those of a user: for an installation all of them are false, even if it may read. The answer

@@ -1,8 +1,11 @@
-/** The REST API of a repository host: with its token, within a total time, and no faster than it asks for. */
+/**
+ * The REST API of a repository host, with a token of the service or of a job: within a total time, and no faster than the host
+ * asks for. Redirects are followed within its origin, so the token is sent nowhere else.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { version } from '../../package.json' with { type: 'json' };
-import type { HttpAnswer, HttpRequest } from '../http-request.ts';
+import { version } from '../../../package.json' with { type: 'json' };
+import type { HttpAnswer, HttpRequest } from '../../http-request.ts';
 import { HostError } from './host-error.ts';
 
 export interface HostAccess {
@@ -11,6 +14,8 @@ export interface HostAccess {
   /** Address of its API, without a trailing slash. */
   url: string;
   token: string;
+  /** The word before the token; by default `Bearer`. */
+  scheme?: string;
   headers?: Readonly<Record<string, string>>;
   /** A sentence that says what to do if the token lacks the right. */
   hint: string;
@@ -23,9 +28,9 @@ interface Asked {
   isRepeatable?: boolean;
 }
 
-export interface HostPage<T> {
+interface Answered<T> {
   body: T;
-  hasNext: boolean;
+  headers: HttpAnswer['headers'];
 }
 
 /** Tries of one request, the first included. */
@@ -37,8 +42,11 @@ const BACKOFF_FIRST_MS = 500;
 /** GitHub: so long to wait after a secondary limit that does not say how long. */
 const LIMITED_MS = 60_000;
 const REASON_LENGTH_MAX = 200;
+/** A repository may have been renamed more than once. */
+const REDIRECTS_MAX = 3;
+const REDIRECTS: readonly number[] = [301, 302, 307, 308];
 
-export class HostApi {
+export class HostRest {
   readonly #until: number;
   readonly #requestMs: number;
 
@@ -55,12 +63,17 @@ export class HostApi {
     return (await this.askPage(path, schema, asked)).body;
   }
 
-  async askPage<T>(path: string, schema: z.ZodType<T>, asked: Asked = {}): Promise<HostPage<T>> {
+  async askPage<T>(path: string, schema: z.ZodType<T>, asked: Asked = {}): Promise<Answered<T>> {
     const { status, text, headers } = await this.#answer(path, asked);
     const parsed = schema.safeParse(text === '' ? undefined : jsonOf(text));
     if (!parsed.success)
       throw new HostError(`${this.access.name} answered with something else than its API does`, status, false);
-    return { body: parsed.data, hasNext: /rel="?next"?/.test([headers.link].flat().join(',')) };
+    return { body: parsed.data, headers };
+  }
+
+  /** A file as it is. */
+  async askText(path: string): Promise<string> {
+    return (await this.#answer(path, {})).text;
   }
 
   async #answer(path: string, asked: Asked): Promise<HttpAnswer> {
@@ -82,18 +95,30 @@ export class HostApi {
     return this.#until - performance.now();
   }
 
-  async #send(path: string, { method = 'GET', json }: Asked): Promise<HttpAnswer | HostError> {
-    const { name, url, token, headers } = this.access;
+  async #send(path: string, asked: Asked): Promise<HttpAnswer | HostError> {
+    let address = path.startsWith('/') ? `${this.access.url}${path}` : path;
+    for (let i = 0; ; i++) {
+      const answer = await this.#sendTo(address, asked);
+      if (answer instanceof HostError || !isRedirect(answer, asked)) return answer;
+      const next = URL.parse(answer.headers.location ?? '', address);
+      if (i === REDIRECTS_MAX || next?.origin !== new URL(this.access.url).origin)
+        return new HostError(`${this.access.name} redirects too often, or elsewhere`, answer.status, false);
+      address = next.href;
+    }
+  }
+
+  async #sendTo(address: string, { method = 'GET', json }: Asked): Promise<HttpAnswer | HostError> {
+    const { name, token, scheme = 'Bearer', headers } = this.access;
     const timeoutMs = Math.min(this.#requestMs, this.#remainingMs);
     if (timeoutMs <= 0) return new HostError(`there was no time left to ask ${name}`, undefined, true);
     try {
-      const { sendRequest } = await import('../http-request.ts');
-      return await sendRequest(new URL(path.startsWith('/') ? `${url}${path}` : path), {
+      const { sendRequest } = await import('../../http-request.ts');
+      return await sendRequest(new URL(address), {
         method,
         headers: {
           accept: 'application/json',
           ...headers,
-          authorization: `Bearer ${token}`,
+          authorization: `${scheme} ${token}`,
           'user-agent': `ci-insights/${version}`,
           ...(json !== undefined && { 'content-type': 'application/json' }),
         },
@@ -116,7 +141,17 @@ export class HostApi {
   }
 }
 
-const reasonSchema = z.object({ message: z.string() });
+/** What is not asked with GET is not sent twice. */
+const isRedirect = ({ status }: HttpAnswer, { method = 'GET' }: Asked): boolean =>
+  method === 'GET' && REDIRECTS.includes(status);
+
+const messageSchema = z.object({ message: z.string() });
+/** As GitHub, GitLab and Gitea say it, as Bitbucket Cloud does, and as Bitbucket Data Center does. */
+const reasonSchema = z.union([
+  messageSchema,
+  z.object({ error: messageSchema }).transform(({ error }) => error),
+  z.object({ errors: z.tuple([messageSchema], z.unknown()) }).transform(({ errors }) => errors[0]),
+]);
 
 function reasonOf(text: string): string | undefined {
   const parsed = reasonSchema.safeParse(jsonOf(text));

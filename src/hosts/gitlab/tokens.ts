@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { NAME_LENGTH_MAX } from '../../domain/limits.ts';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { HostAnswer } from '../api/answer.ts';
-import { HostClient } from '../api/client.ts';
-import type { HostApi, HostApiOptions, HostRepository } from '../host.ts';
+import { TokenQuestions } from '../api/token-questions.ts';
+import type { HostRepository, HostTokens, HostTokensOptions } from '../host.ts';
 import { nameOf, pathsOf } from './path.ts';
 
 /**
@@ -30,11 +30,11 @@ const projectSchema = z.object({
 });
 const jobSchema = z.object({ user: userSchema.nullish(), web_url: z.string() });
 
-export class GitLabApi implements HostApi {
-  readonly #client: HostClient;
+export class GitLabTokens implements HostTokens {
+  readonly #questions: TokenQuestions;
 
-  constructor(options: HostApiOptions) {
-    this.#client = new HostClient({
+  constructor(options: HostTokensOptions) {
+    this.#questions = new TokenQuestions({
       ...options,
       headersOf: (token) => ({
         accept: 'application/json',
@@ -48,8 +48,8 @@ export class GitLabApi implements HostApi {
   }
 
   actor(token: string): Promise<HostAnswer<string | null>> {
-    if (!isJob(token)) return this.#client.get('/user', token, (body) => userSchema.parse(body).username);
-    return this.#client.get('/job', token, (body) => jobSchema.parse(body).user?.username ?? null);
+    if (!isJob(token)) return this.#questions.get('/user', token, (body) => userSchema.parse(body).username);
+    return this.#questions.get('/job', token, (body) => jobSchema.parse(body).user?.username ?? null);
   }
 
   async repository(token: string, repository: RepositoryName): Promise<HostAnswer<HostRepository>> {
@@ -65,7 +65,7 @@ export class GitLabApi implements HostApi {
   /** The token of a job reads its own project: what else it may do, the host does not say. */
   #ofJob(token: string, { owner, name }: RepositoryName): Promise<HostAnswer<HostRepository>> {
     const path = `/${owner}/${name}`.toLowerCase();
-    return this.#client.get('/job', token, (body) => {
+    return this.#questions.get('/job', token, (body) => {
       const page = jobSchema.parse(body).web_url.split('/-/')[0] ?? '';
       const parts = (URL.parse(page)?.pathname ?? '').split('/').filter((part) => part !== '');
       // GitLab may lie below a path.
@@ -78,7 +78,7 @@ export class GitLabApi implements HostApi {
   }
 
   async #ofPath(token: string, path: string): Promise<HostAnswer<HostRepository>> {
-    const answer = await this.#client.get(`/projects/${encodeURIComponent(path)}`, token, (body) =>
+    const answer = await this.#questions.get(`/projects/${encodeURIComponent(path)}`, token, (body) =>
       projectSchema.parse(body),
     );
     if (answer.kind !== 'found') return answer;
@@ -89,7 +89,7 @@ export class GitLabApi implements HostApi {
     const found = { pull, push: false, defaultBranch: default_branch ?? null };
     if (access < DEVELOPER) return { kind: 'found', value: found };
     // The levels are those of the user. The token may do less, as its scopes say.
-    const self = await this.#client.get('/personal_access_tokens/self', token, (body) => selfSchema.parse(body));
+    const self = await this.#questions.get('/personal_access_tokens/self', token, (body) => selfSchema.parse(body));
     if (self.kind === 'unavailable') return self;
     return { kind: 'found', value: { ...found, push: self.kind === 'found' && self.value.scopes.includes('api') } };
   }

@@ -1,20 +1,12 @@
 /** How GitHub is asked, GitHub Enterprise included, and who the token is. */
 import { z } from 'zod';
-import { HostApi } from './host-api.ts';
-import { HostError } from './host-error.ts';
-
-export interface GithubRepository {
-  /** Address of the REST API, without a trailing slash. */
-  apiUrl: string;
-  graphqlUrl: string;
-  token: string;
-  /** `acme/shop` */
-  repository: string;
-}
+import { HostError } from '../api/host-error.ts';
+import { HostRest } from '../api/rest.ts';
+import type { RemotePlace } from '../remote.ts';
 
 /** @param hint a sentence that says what to do if the token lacks the right */
-export const githubApi = ({ apiUrl, token }: GithubRepository, hint: string): HostApi =>
-  new HostApi({
+export const githubRest = ({ apiUrl, token }: Pick<RemotePlace, 'apiUrl' | 'token'>, hint: string): HostRest =>
+  new HostRest({
     name: 'GitHub',
     url: apiUrl,
     token,
@@ -22,21 +14,22 @@ export const githubApi = ({ apiUrl, token }: GithubRepository, hint: string): Ho
     hint,
   });
 
-export const githubPath = ({ repository }: Pick<GithubRepository, 'repository'>): string =>
-  `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
+export const githubPath = (path: string): string => `/repos/${path.split('/').map(encodeURIComponent).join('/')}`;
 
 const refusedSchema = z.object({ errors: z.array(z.object({ message: z.string() })).min(1) });
 
 /** @param what is not shown if GraphQL refuses, for the message. Throws a HostError. */
 export async function askGraphql<T>(
-  api: HostApi,
-  { graphqlUrl }: GithubRepository,
+  rest: HostRest,
+  { apiUrl }: RemotePlace,
   json: { query: string; variables?: Record<string, unknown> },
   schema: z.ZodType<T>,
   what: string,
 ): Promise<T> {
   const asked = { method: 'POST', json, isRepeatable: true } as const;
-  const answer = await api.ask(graphqlUrl, z.union([z.object({ data: schema }), refusedSchema]), asked);
+  // Beside the REST API, which on an enterprise host is `/api/v3`.
+  const graphqlUrl = `${apiUrl.replace(/\/v3$/, '')}/graphql`;
+  const answer = await rest.ask(graphqlUrl, z.union([z.object({ data: schema }), refusedSchema]), asked);
   if ('data' in answer) return answer.data;
   const reason = answer.errors.map(({ message }) => message).join('; ');
   throw new HostError(`GitHub does not show ${what}: ${reason}`, undefined, false);
