@@ -173,4 +173,15 @@ describe('import github', () => {
     expect(executions[0]?.place).toMatchObject({ source: 'log' });
     await github.stop();
   }, 60_000);
+
+  test('takes only what lies between --since and --until', async () => {
+    const reports = past(15, 4);
+    const { github } = githubOf(reports);
+    const until = NOW - 3 * DAY_MS;
+    const expected = github.runs.filter(({ createdAt }) => createdAt < until);
+    const { receipt } = await run(github, `${folder}/until.state`, ['--until', new Date(until).toISOString()]);
+    expect(receipt.reports.stored).toBe(expected.reduce((sum, { artifacts }) => sum + artifacts.length, 0));
+    expect(receipt.reports.stored).toBeLessThan(reports.length);
+    await github.stop();
+  }, 60_000);
 });

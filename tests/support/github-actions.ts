@@ -1,5 +1,6 @@
 /** A server that answers as GitHub's REST API does about Actions and pull requests, from a made-up past. */
 import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { FakeHistory, json, moment, notFound, paged, partOf, redirect } from './fake-history.ts';
 import type { PastReport } from './past.ts';
 import { zipOf } from './zip.ts';
 
@@ -34,16 +35,10 @@ jobs:
     runs-on: \${{ matrix.os }}
     steps: []
 `;
-const moment = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
-const PER_PAGE_DEFAULT = 30;
 
-export class FakeGithub {
+export class FakeGithub extends FakeHistory {
   readonly runs: FakeRun[] = [];
   readonly logs = new Map<number, string>();
-  /** Answers to the next requests whose path has a part, before the usual ones. */
-  readonly trouble: { part: string; answer: () => Response }[] = [];
-  readonly asked: { path: string; status: number; range: string | null }[] = [];
-  readonly #server: ReturnType<typeof Bun.serve>;
   /** Where artifacts and logs lie: another machine. */
   readonly #store: ReturnType<typeof Bun.serve>;
   #ids = 1_000_000;
@@ -52,28 +47,18 @@ export class FakeGithub {
     private readonly path: string,
     reports: readonly PastReport[],
   ) {
+    super();
     const byRun = Map.groupBy(reports, ({ run }) => run.run_id);
     for (const [id, own] of byRun) this.runs.push(this.#runOf(Number(id), own));
-    const fetch = (request: Request) => this.#answer(request);
-    this.#server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
-    this.#store = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#server.port}`;
+    this.#store = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.answer(request) });
   }
 
   get #storeUrl(): string {
     return `http://127.0.0.1:${this.#store.port}`;
   }
 
-  /** How often a path with this part was asked for, and answered with this status. */
-  count(part: string, status: number): number {
-    return this.asked.filter((one) => one.path.includes(part) && one.status === status).length;
-  }
-
-  async stop(): Promise<void> {
-    await this.#server.stop(true);
+  override async stop(): Promise<void> {
+    await super.stop();
     await this.#store.stop(true);
   }
 
@@ -117,22 +102,7 @@ export class FakeGithub {
     return run;
   }
 
-  async #answer(request: Request): Promise<Response> {
-    const url = new URL(request.url);
-    const answer = this.#troubled(url) ?? this.#usual(request, url);
-    const etag = answer.headers.get('etag');
-    const isKnown = etag !== null && request.headers.get('if-none-match') === etag;
-    const sent = isKnown ? new Response(null, { status: 304, headers: { etag } }) : answer;
-    this.asked.push({ path: url.pathname + url.search, status: sent.status, range: request.headers.get('range') });
-    return sent;
-  }
-
-  #troubled({ pathname }: URL): Response | undefined {
-    const at = this.trouble.findIndex(({ part }) => pathname.includes(part));
-    return at < 0 ? undefined : this.trouble.splice(at, 1)[0]?.answer();
-  }
-
-  #usual(request: Request, url: URL): Response {
+  protected usual(request: Request, url: URL): Response {
     const { pathname } = url;
     if (pathname.startsWith('/blob/')) return this.#blob(request, pathname);
     if (request.headers.get('authorization') !== 'Bearer gh-token')
@@ -216,27 +186,6 @@ export class FakeGithub {
     const id = Number(pathname.slice(pathname.lastIndexOf('/') + 1));
     if (pathname.startsWith('/blob/log/')) return new Response(this.logs.get(id));
     const bytes = this.runs.flatMap(({ artifacts }) => artifacts).find((one) => one.id === id)?.zip ?? new Uint8Array();
-    const from = /^bytes=(\d+)-$/.exec(request.headers.get('range') ?? '')?.[1];
-    if (from === undefined) return new Response(Buffer.from(bytes));
-    return new Response(Buffer.from(bytes.subarray(Number(from))), { status: 206 });
+    return partOf(bytes, request);
   }
-}
-
-const notFound = (): Response => Response.json({ message: 'Not Found' }, { status: 404 });
-const redirect = (location: string): Response => new Response(null, { status: 302, headers: { location } });
-
-function json(value: unknown, headers: Record<string, string> = {}): Response {
-  const text = JSON.stringify(value);
-  const etag = `"${Bun.hash(text).toString(16)}"`;
-  return new Response(text, { headers: { 'content-type': 'application/json', etag, ...headers } });
-}
-
-function paged(url: URL, items: readonly unknown[], name?: string): Response {
-  const page = Number(url.searchParams.get('page') ?? 1);
-  const size = Number(url.searchParams.get('per_page') ?? PER_PAGE_DEFAULT);
-  const own = items.slice((page - 1) * size, page * size);
-  const next = new URL(url);
-  next.searchParams.set('page', String(page + 1));
-  const link = page * size < items.length ? { link: `<${next.href}>; rel="next"` } : {};
-  return json(name === undefined ? own : { total_count: items.length, [name]: own }, link);
 }

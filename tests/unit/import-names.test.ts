@@ -1,8 +1,8 @@
 /** What an import reads out of names, times and logs of GitHub. */
 import { describe, expect, test } from 'bun:test';
-import { commonLeg, jobsOfArtifact, legOf, type RunJob } from '../../src/client/import/github-names.ts';
+import { commonLeg, jobsOfArtifact, legOf, type RunJob } from '../../src/client/import/github/names.ts';
+import { jobsOfWorkflow, namedJob } from '../../src/client/import/github/workflow-file.ts';
 import { ctrfOf, testsInLog } from '../../src/client/import/logs.ts';
-import { jobsOfWorkflow, namedJob } from '../../src/client/import/workflow-file.ts';
 import { ctrf } from '../../src/formats/ctrf/format.ts';
 import { outcomesOf, parse } from '../support/reports.ts';
 
@@ -66,6 +66,8 @@ describe('names of jobs', () => {
 });
 
 const RUN_JOB: RunJob = {
+  id: 1,
+  hasResult: true,
   name: 'unit',
   attempt: 1,
   startedAt: 1_000,

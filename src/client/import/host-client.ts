@@ -46,7 +46,7 @@ const PAUSE_FIRST_MS = 1_000;
 const PAUSE_MS_MAX = 60_000;
 /** GitHub: so long to wait after a secondary limit that does not say how long. */
 const LIMITED_MS = 60_000;
-/** A tenth of the budget of an hour is left to others who use the token. */
+/** A tenth of the budget of requests is left to others who use the token. */
 const RESERVE = 0.1;
 const REDIRECTS_MAX = 3;
 const REASON_LENGTH_MAX = 200;
@@ -102,12 +102,13 @@ export class HostClient {
     }
   }
 
-  /** Text, such as a file of the repository or a log. */
-  async text(path: string, accept: string, bytesMax: number): Promise<string> {
+  /** Text, such as a file of the repository or a log; of one that is larger, the beginning. */
+  async text(path: string, accept: string, bytesMax: number): Promise<{ text: string; isWhole: boolean }> {
+    let size = 0;
     const { body } = await this.#patiently(async () => {
       const answer = await this.#open(this.#urlOf(path), { accept });
       const parts: Buffer[] = [];
-      let size = 0;
+      size = 0;
       for await (const part of answer) {
         size += Buffer.byteLength(part);
         if (size > bytesMax) break;
@@ -115,7 +116,7 @@ export class HostClient {
       }
       return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(parts).toString('utf8') };
     });
-    return body;
+    return { text: body, isWhole: size <= bytesMax };
   }
 
   /**
@@ -187,16 +188,14 @@ export class HostClient {
     const waitMs = this.#freeAt - Date.now();
     if (waitMs <= 0) return;
     this.patience.onWait(
-      `${this.host.name}'s budget for this hour is used up; ${Math.ceil(waitMs / 1_000)} s left of it`,
+      `${this.host.name}'s budget of requests is used up; there is a new one in ${Math.ceil(waitMs / 1_000)} s`,
     );
     await sleep(waitMs, undefined, { signal: this.patience.signal }).catch(() => {});
   }
 
   /** What is left of the budget, as the host says. */
   #spend(headers: IncomingHttpHeaders): void {
-    const numberOf = (name: string): number => Number([headers[name]].flat()[0] ?? Number.NaN);
-    const [limit, remaining] = [numberOf('x-ratelimit-limit'), numberOf('x-ratelimit-remaining')];
-    const reset = numberOf('x-ratelimit-reset');
+    const { limit, remaining, reset } = budgetOf(headers);
     if (remaining < limit * RESERVE && Number.isFinite(reset)) this.#freeAt = reset * 1_000;
   }
 
@@ -225,11 +224,20 @@ async function textOf(answer: IncomingMessage): Promise<string> {
 
 const nextOf = (link: string): string | undefined => /<([^<>]+)>;\s*rel="?next"?/.exec(link)?.[1];
 
-const reasonSchema = z.object({ message: z.string() });
+const word = z.string().optional().catch(undefined);
+const reasonSchema = z.object({ message: word, error_description: word, error: word });
 
 function reasonOf(text: string): string | undefined {
-  const parsed = reasonSchema.safeParse(jsonOf(text));
-  return parsed.success ? parsed.data.message.slice(0, REASON_LENGTH_MAX).replace(/\.$/, '') : undefined;
+  const { message, error_description: description, error } = reasonSchema.safeParse(jsonOf(text)).data ?? {};
+  return (message ?? description ?? error)?.slice(0, REASON_LENGTH_MAX).replace(/\.$/, '');
+}
+
+/** What a token may still ask. `reset` is the second of the next budget; NaN for what the host does not say. */
+function budgetOf(headers: IncomingHttpHeaders): Record<'limit' | 'remaining' | 'reset', number> {
+  // GitHub begins the names with `x-`, GitLab does not.
+  const numberOf = (name: string): number =>
+    Number([headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`]].flat()[0] ?? Number.NaN);
+  return { limit: numberOf('limit'), remaining: numberOf('remaining'), reset: numberOf('reset') };
 }
 
 /**
@@ -238,12 +246,12 @@ function reasonOf(text: string): string | undefined {
  */
 function limitedFor({ status, headers, body }: Answer<string>): number | undefined {
   const after = headers['retry-after'];
-  const isSpent = headers['x-ratelimit-remaining'] === '0';
+  const { remaining, reset } = budgetOf(headers);
+  const isSpent = remaining === 0;
   const isAboutIt = after !== undefined || isSpent || /rate limit/i.test(reasonOf(body) ?? '');
   if (status === 503 && after !== undefined) return msUntil(after);
   if (status !== 429 && !(status === 403 && isAboutIt)) return undefined;
   if (after !== undefined) return msUntil(after);
-  const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN);
   return isSpent && Number.isFinite(reset) ? Math.max(0, reset * 1_000 - Date.now()) : LIMITED_MS;
 }
 

@@ -81,10 +81,15 @@ class Importer {
       const item = next.value;
       if (item.kind === 'report') await this.#inHand(this.#send(item));
       else if (item.kind === 'done') await this.#finish(item.key);
-      else if (item.kind === 'left_out') this.#note({ key: item.key, name: item.name, left_out: item.reason });
+      else if (item.kind === 'left_out') this.#leaveOut(item);
       else await this.#addPullRequest(item.key, item.pullRequest);
     }
     await items.return?.();
+  }
+
+  /** Once, also if what it belongs to is looked at again. */
+  #leaveOut({ key, name, reason }: Extract<ImportItem, { kind: 'left_out' }>): void {
+    if (!this.options.state.isDone(key)) this.#note({ key, name, left_out: reason });
   }
 
   /** Uploads in hand. */

@@ -1,7 +1,9 @@
 /** Pull requests of GitHub, and what a run tested: runs of forks do not name theirs. */
 import { z } from 'zod';
-import type { GithubHistory, Run } from './github-api.ts';
-import type { ImportedPullRequest } from './item.ts';
+import type { HostHistory } from '../host.ts';
+import type { ImportedPullRequest } from '../item.ts';
+import type { Subject } from '../past-job.ts';
+import type { Run } from './api.ts';
 
 const pullSchema = z.object({
   number: z.number(),
@@ -25,14 +27,6 @@ const TITLE_LENGTH_MAX = 256;
 /** A pull request is open for a while before it is updated for the last time. */
 const PULLS_MAX = 100_000;
 
-/** What a run tested. */
-export interface Subject {
-  branch: string | undefined;
-  pullRequest: number | undefined;
-  baseRef: string | undefined;
-  defaultBranch: string;
-}
-
 /** Events of a branch: what their run tested is the head of the branch. */
 const OF_A_BRANCH: ReadonlySet<string> = new Set([
   'push',
@@ -46,7 +40,7 @@ export class GithubPulls {
   readonly #byCommit = new Map<string, Pull>();
   readonly #byHead = new Map<string, Pull>();
 
-  constructor(private readonly history: Pick<GithubHistory, 'client' | 'path' | 'since'>) {}
+  constructor(private readonly history: Pick<HostHistory, 'client' | 'path' | 'since'>) {}
 
   /** Those that were updated since the import's beginning. */
   async *read(): AsyncGenerator<ImportedPullRequest> {

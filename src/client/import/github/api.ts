@@ -1,21 +1,5 @@
 /** What an import reads of GitHub's REST API, and no more: https://docs.github.com/en/rest/actions */
 import { z } from 'zod';
-import type { HostClient } from './host-client.ts';
-
-export interface GithubHistory {
-  client: HostClient;
-  /** `acme/shop` */
-  path: string;
-  /** Milliseconds since the epoch. */
-  since: number;
-  until: number;
-  /** Where artifacts lie until they are sent. */
-  folder: string;
-  /** A larger artifact is left out. */
-  artifactBytesMax: number;
-  /** Whether logs are read of jobs without a report. */
-  readsLogs: boolean;
-}
 
 export const repositorySchema = z.object({ full_name: z.string(), default_branch: z.string() });
 

@@ -1,25 +1,21 @@
 /** Which job of a run an artifact comes from. GitHub does not say: names and times tell. Pure. */
-import type { Axes } from '../../domain/axes.ts';
-import { axesFrom, namedAxes } from '../ci-axes.ts';
+import { axesFrom, namedAxes } from '../../ci-axes.ts';
+import type { Leg } from '../past-job.ts';
 import { namedJob, type WorkflowJob } from './workflow-file.ts';
 
 /** A job of an attempt of a run. */
 export interface RunJob {
+  id: number;
   name: string;
   attempt: number;
+  /** Whether it passed or failed, and was not cancelled or skipped. */
+  hasResult: boolean;
   /** Milliseconds since the epoch. */
   startedAt: number;
   completedAt: number;
   labels: readonly string[];
   runner: string | undefined;
   url: string | undefined;
-}
-
-/** The leg that results are of. */
-export interface Leg {
-  job: string;
-  axes: Axes;
-  place: Axes;
 }
 
 const SYSTEMS: readonly (readonly [RegExp, string])[] = [
