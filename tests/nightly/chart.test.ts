@@ -14,6 +14,8 @@ const all = [
   ...['--set', 'httpRoute.enabled=true,httpRoute.parentRefs[0].name=gateway'],
   ...['--set', 'networkPolicy.egressTo[0].to[0].ipBlock.cidr=10.0.0.0/8,stores.clickhouse.cluster=main'],
   ...['--set', 'stores.postgres.direct.existingSecret=direct,imagePullSecrets[0].name=registry'],
+  ...['--set-json', 'extraVolumes=[{"name":"app","secret":{"secretName":"app"}}]'],
+  ...['--set-json', 'extraVolumeMounts=[{"name":"app","mountPath":"/run/app","readOnly":true}]'],
 ];
 
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) });

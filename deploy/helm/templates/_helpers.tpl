@@ -102,6 +102,9 @@ capabilities: { drop: [ALL] }
 {{- if or .Values.caBundle.existingConfigMap .Values.caBundle.existingSecret }}
 - { name: ca, mountPath: /etc/ci-insights/ca, readOnly: true }
 {{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "ci-insights.volumes" -}}
@@ -113,6 +116,9 @@ capabilities: { drop: [ALL] }
 {{- else if .Values.caBundle.existingSecret }}
 - name: ca
   secret: { secretName: {{ .Values.caBundle.existingSecret | quote }}, items: [{ key: {{ .Values.caBundle.key | quote }}, path: ca.crt }] }
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
 
