@@ -26,6 +26,7 @@ import { mountAudit } from './operate/audit.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
 import { mountHealth, readinessOf } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
+import { mountRepositoryDeletion } from './operate/repository-deletion.ts';
 import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
@@ -117,6 +118,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
     (app, http) => mountCauseQuarantine(app, http, { repositories, quarantines }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
+    (app, http) => mountRepositoryDeletion(app, http, { db, clickhouse, repositories }),
     (app, http) => mountViews(app, http, { db, clock, repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),

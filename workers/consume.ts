@@ -23,6 +23,8 @@ export interface ReceivedJob {
   attempt: number;
   /** Size of the payload as JSON. */
   bytes: number;
+  /** When its producer queued it; milliseconds since the epoch. */
+  queuedAt: number;
 }
 
 /** The job, or a part of it, goes to the dead letters with this reason. */
@@ -91,7 +93,7 @@ async function run<S extends z.ZodType>(
   job: Job,
   inHand: JobsInHand,
 ): Promise<void> {
-  const received = { id: idOf(job), attempt: attemptOf(job) };
+  const received = { id: idOf(job), attempt: attemptOf(job), queuedAt: job.timestamp };
   const room = await inHand.room(job.data);
   try {
     const unpacked = unpackJob(job.data);

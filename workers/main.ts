@@ -16,6 +16,7 @@ import { Backtester } from './backtester.ts';
 import { Batcher } from './batcher.ts';
 import { Commenter } from './commenter.ts';
 import { type Consumer, consume } from './consume.ts';
+import { Deleter } from './deleter.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
 import { FingerprintBudget } from './fingerprint-budget.ts';
@@ -37,6 +38,7 @@ export interface RunningWorkers {
   retention: Retention;
   relay: Relay;
   expiry: Expiry;
+  deleter: Deleter;
   refresher: Refresher;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
@@ -103,6 +105,7 @@ export function startWorkers(
   const expiry = new Expiry({ db, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
+  const deleter = new Deleter({ db, clickhouse: background, clock, log });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   const keeper = commentsConfig && new PullKeeper({ ...deps, db, clickhouse: background }, commentsConfig);
   const commenters = keeper ? [new Commenter({ db, log, repositories, keeper })] : [];
@@ -110,7 +113,9 @@ export function startWorkers(
   for (const { loop } of Object.values(ofOutbox))
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
   notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
-  const others = [sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator, ...commenters];
+  const others = [
+    ...[sweeper, retention, expiry, deleter, refresher, regrouper, verifier, backtester, evaluator, ...commenters],
+  ];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();
   return {
@@ -119,6 +124,7 @@ export function startWorkers(
     retention,
     relay,
     expiry,
+    deleter,
     refresher,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));

@@ -33,7 +33,9 @@ export interface PrEventsDeps {
  */
 export const prEventsHandler =
   (deps: PrEventsDeps): Handler<typeof prEventsSchema> =>
-  async (payload) => {
+  async (payload, { queuedAt }) => {
+    // It goes with the repository: a job that waits brings nothing deleted back.
+    if (await deps.repositories.wasDeletedSince(payload.repository, queuedAt)) return undefined;
     const { events, reasons } = readEvents(payload);
     await record(deps, payload, events);
     return reasons.length === 0 ? undefined : { buried: reasons.slice(0, REASONS_MAX).join('; ') };

@@ -8,6 +8,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
+import { REPOSITORY_TABLES } from '../src/clickhouse/repository-rows.ts';
 import type { Clock } from '../src/clock.ts';
 import { RATIO_DAYS } from '../src/domain/ratio-window.ts';
 import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/retention.ts';
@@ -24,22 +25,24 @@ import { forgetChangedFiles } from '../src/postgres/changed-files.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
+import { deletionsFinishedSince, forgetDeletions, noteRemoved } from '../src/postgres/deleted-repositories.ts';
 import { noteAllDurationsStale } from '../src/postgres/durations.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
 import { forgetPullComments } from '../src/postgres/pull-comments.ts';
 import type { QuarantineStore } from '../src/postgres/quarantines.ts';
+import { removeRows } from '../src/postgres/repository-rows.ts';
 import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
 import { forgetViewsOfEndedKeys } from '../src/postgres/saved-views.ts';
 import { repositories } from '../src/postgres/schema.ts';
 import { Loop } from './loop.ts';
 
-/**
- * Every table that is partitioned by month, in the order in which they drop one. Derived rows leave first: a reader may
- * briefly meet executions without their total, but never a total without its executions.
- */
-export const MONTHLY_TABLES = ['runs', 'commit_runs', 'failures', 'executions', 'events'] as const;
+/** Every table with rows of repositories is partitioned by month. */
+export const MONTHLY_TABLES = REPOSITORY_TABLES;
+
+/** A receipt of a deletion also keeps jobs that wait from bringing the repository back: none waits for so long. */
+const RECEIPT_DAYS_MIN = 30;
 
 const partitionSchema = z.object({ table: z.enum(MONTHLY_TABLES), id: z.string(), month: z.number() });
 type Partition = z.infer<typeof partitionSchema>;
@@ -96,7 +99,19 @@ export class Retention {
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
     await forgetAudit(db, clock.now() - auditRetentionDays * DAY_MS);
     await forgetViewsOfEndedKeys(db, clock.now());
+    await this.#forgetDeleted();
     return expired;
+  }
+
+  /**
+   * A request or refresh that had begun before a repository was deleted may have written a row after it. Nothing leads to
+   * such rows; they leave here, and the receipts when the trail forgets the deletion.
+   */
+  async #forgetDeleted(): Promise<void> {
+    const { db, clock, auditRetentionDays } = this.deps;
+    for (const { id } of await deletionsFinishedSince(db, clock.now() - DAY_MS))
+      await removeRows(db, id, (tx, removed) => noteRemoved(tx, id, removed));
+    await forgetDeletions(db, clock.now() - Math.max(auditRetentionDays, RECEIPT_DAYS_MIN) * DAY_MS);
   }
 
   async #drop(month: number, partitions: readonly Partition[]): Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '../src/domain/default-branch.ts';
 import { hostOfJob } from '../src/hosts/pages.ts';
 import { inSlices } from '../src/in-slices.ts';
-import { UnstorableChunk } from '../src/ledger/ledger.ts';
+import { RepositoryDeleted, UnstorableChunk } from '../src/ledger/ledger.ts';
 import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
@@ -27,15 +27,16 @@ export interface TestRunsDeps {
 }
 
 /** Returns when every execution of the job is stored. */
-export const testRunsHandler =
-  ({
-    clock,
-    repositories,
-    batcher,
-    retentionDays,
-    fingerprints = new FingerprintBudget(),
-  }: TestRunsDeps): Handler<typeof testRunsSchema> =>
-  async (payload, { bytes }) => {
+export const testRunsHandler = ({
+  clock,
+  repositories,
+  batcher,
+  retentionDays,
+  fingerprints = new FingerprintBudget(),
+}: TestRunsDeps): Handler<typeof testRunsSchema> => {
+  const handle: Handler<typeof testRunsSchema> = async (payload, job) => {
+    // It goes with the repository: a job that waits brings nothing deleted back.
+    if (await repositories.wasDeletedSince(payload.repository, Date.parse(payload.received_at))) return undefined;
     const repository = await recordRepository(repositories, payload);
     const chunk = await prepared(warned(payload, repository), {
       fingerprintOf: fingerprints.of(payload.repository.owner),
@@ -46,13 +47,19 @@ export const testRunsHandler =
     });
     if ('buried' in chunk) return chunk;
     try {
-      await batcher.add(chunk, bytes);
+      await batcher.add(chunk, job.bytes);
       return undefined;
     } catch (error) {
+      if (error instanceof RepositoryDeleted) {
+        repositories.forget(payload.repository);
+        return handle(payload, job);
+      }
       if (!(error instanceof UnstorableChunk)) throw error;
       return { buried: error.message };
     }
   };
+  return handle;
+};
 
 /** Nothing but the payload decides whether this works, so the same job would fail each time. */
 async function prepared(payload: TestRunsJob, options: PrepareOptions): Promise<PreparedChunk | { buried: string }> {

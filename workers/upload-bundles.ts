@@ -13,12 +13,12 @@ export const uploadBundlesHandler =
     deps: Pick<ConsumerDeps, 'deadLetters' | 'log'>,
     handler: Handler<typeof testRunsSchema>,
   ): Handler<typeof uploadBundleSchema> =>
-  async ({ uploads }, { bytes, attempt }) => {
+  async ({ uploads }, { bytes, attempt, queuedAt }) => {
     const each = Math.ceil(bytes / uploads.length);
     const outcomes = await Promise.allSettled(
       uploads.map(({ id, job, trace: parent }) =>
         inSpan(`process ${testRuns.name}`, consumerSpan(testRuns, { id, parent, attempt }), async () => {
-          const outcome = await outcomeOf(testRuns, handler, job, { id, attempt, bytes: each });
+          const outcome = await outcomeOf(testRuns, handler, job, { id, attempt, bytes: each, queuedAt });
           return outcome && { outcome, letter: { id, data: job, payload: job } };
         }),
       ),

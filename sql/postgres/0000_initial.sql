@@ -124,6 +124,17 @@ CREATE TABLE "ci_insights"."changed_files" (
 	CONSTRAINT "changed_files_repository_id_commit_sha_pk" PRIMARY KEY("repository_id","commit_sha")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."deleted_repositories" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"host" text NOT NULL,
+	"owner" text NOT NULL,
+	"name" text NOT NULL,
+	"deleted_at" timestamp with time zone NOT NULL,
+	"deleted_by" text NOT NULL,
+	"removed" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"finished_at" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."duration_totals" (
 	"repository_id" uuid PRIMARY KEY NOT NULL,
 	"start_day" integer NOT NULL,
@@ -261,6 +272,7 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 CREATE TABLE "ci_insights"."ingest_claims" (
 	"source_key" uuid NOT NULL,
 	"block_id" bigint NOT NULL,
+	"repository_id" uuid NOT NULL,
 	"leg" smallint NOT NULL,
 	"month" integer NOT NULL,
 	"ids" "bytea" NOT NULL,
@@ -692,6 +704,8 @@ CREATE INDEX "cause_nodes_last" ON "ci_insights"."cause_nodes" USING btree ("rep
 CREATE INDEX "cause_nodes_signature" ON "ci_insights"."cause_nodes" USING btree ("repository_id","signature_id");--> statement-breakpoint
 CREATE INDEX "cause_nodes_words" ON "ci_insights"."cause_nodes" USING gin ("words") WITH (fastupdate=false);--> statement-breakpoint
 CREATE INDEX "changed_files_sent_ms" ON "ci_insights"."changed_files" USING btree ("sent_ms");--> statement-breakpoint
+CREATE INDEX "deleted_repositories_path" ON "ci_insights"."deleted_repositories" USING btree (lower("owner"),lower("name"),"deleted_at");--> statement-breakpoint
+CREATE INDEX "deleted_repositories_unfinished" ON "ci_insights"."deleted_repositories" USING btree ("deleted_at") WHERE "ci_insights"."deleted_repositories"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "test_durations_total" ON "ci_insights"."test_durations" USING btree ("repository_id","total_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_median" ON "ci_insights"."test_durations" USING btree ("repository_id","median_us","test_id","leg_id");--> statement-breakpoint
 CREATE INDEX "test_durations_p95" ON "ci_insights"."test_durations" USING btree ("repository_id","p95_us","test_id","leg_id");--> statement-breakpoint
@@ -707,6 +721,7 @@ CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree (
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
 CREATE INDEX "ingest_blocks_unstored" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."stored_at" is null;--> statement-breakpoint
 CREATE INDEX "ingest_claims_block" ON "ci_insights"."ingest_claims" USING btree ("block_id");--> statement-breakpoint
+CREATE INDEX "ingest_claims_repository" ON "ci_insights"."ingest_claims" USING btree ("repository_id","month");--> statement-breakpoint
 CREATE INDEX "ingest_claims_month" ON "ci_insights"."ingest_claims" USING brin ("month");--> statement-breakpoint
 CREATE INDEX "refused_uploads_repository" ON "ci_insights"."refused_uploads" USING btree (lower("owner"),lower("repository"),"refused_at");--> statement-breakpoint
 CREATE INDEX "refused_uploads_age" ON "ci_insights"."refused_uploads" USING btree ("refused_at","id");--> statement-breakpoint

@@ -16,6 +16,7 @@ import { UserError } from '../errors.ts';
 import { columnsOf, type Repository, settingsOf } from '../postgres/repositories.ts';
 import { doerOf } from '../postgres/repository-changes.ts';
 import { operatorOf } from './operator.ts';
+import { deleteCommand } from './repos-delete.ts';
 import { withPostgres } from './stores.ts';
 
 interface SetOptions {
@@ -35,10 +36,11 @@ interface SetOptions {
 
 export const reposCommand = (): Command =>
   new Command('repos')
-    .description('list repositories and change their settings')
+    .description('list repositories, change their settings, delete them')
     .addCommand(list())
     .addCommand(set())
-    .addCommand(rename());
+    .addCommand(rename())
+    .addCommand(deleteCommand());
 
 const list = (): Command =>
   new Command('list')

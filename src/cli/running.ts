@@ -51,7 +51,7 @@ export async function ask<T>(
   { url, token }: RunningService,
   schema: z.ZodType<T>,
   path: string,
-  method: 'GET' | 'POST' = 'GET',
+  method: 'GET' | 'POST' | 'DELETE' = 'GET',
   body?: unknown,
 ): Promise<T> {
   const headers = {

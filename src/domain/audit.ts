@@ -14,6 +14,8 @@ export const AUDIT_ACTIONS = [
   'repository.create',
   'repository.settings',
   'repository.rename',
+  'repository.delete',
+  'repository.deleted',
   'quarantine.create',
   'quarantine.update',
   'quarantine.remove',

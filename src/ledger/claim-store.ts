@@ -1,8 +1,10 @@
 /** Claims in PostgreSQL. */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
-import { ingestBlocks, ingestClaims } from '../postgres/schema.ts';
-import { type Claim, packIds, unpackIds } from './claims.ts';
+import { LEDGER_LOCK } from '../postgres/locks.ts';
+import { partitionOf } from '../postgres/partitions.ts';
+import { blockParts, ingestBlocks, ingestClaims } from '../postgres/schema.ts';
+import { type Claim, LOCK_BUCKETS, packIds, unpackIds } from './claims.ts';
 import { SourceLegs } from './source-legs.ts';
 
 /** Reads the claims of these sources, and the blocks among them that are not stored. */
@@ -34,17 +36,37 @@ export async function readClaims(
 
 export async function recordClaims(tx: Executor, blockId: number, claims: readonly Claim[]): Promise<void> {
   await tx.execute(sql`
-    insert into ${ingestClaims} (source_key, block_id, leg, month, ids)
-    select source_key, ${blockId}::bigint, leg, month, ids
+    insert into ${ingestClaims} (source_key, block_id, repository_id, leg, month, ids)
+    select source_key, ${blockId}::bigint, repository_id, leg, month, ids
     from unnest(${sql.param(claims.map(({ sourceKey }) => sourceKey))}::uuid[],
+                ${sql.param(claims.map(({ repositoryId }) => repositoryId))}::uuid[],
                 ${sql.param(claims.map(({ leg }) => leg))}::smallint[],
                 ${sql.param(claims.map(({ month }) => month))}::int[],
-                ${sql.param(claims.map(({ ids }) => packIds(ids)))}::bytea[]) as claim (source_key, leg, month, ids)`);
+                ${sql.param(claims.map(({ ids }) => packIds(ids)))}::bytea[]) as claim (source_key, repository_id, leg, month, ids)`);
 }
 
 /** Gives back everything that a block has claimed. */
 export async function retractClaims(tx: Executor, blockId: number): Promise<void> {
   await tx.delete(ingestClaims).where(eq(ingestClaims.blockId, blockId));
+}
+
+/** Waits until everything is committed that was being claimed at the time of the call. */
+export async function awaitClaims(db: Database): Promise<void> {
+  await onPostgres(() =>
+    db.execute(
+      sql`select pg_advisory_xact_lock(${LEDGER_LOCK}, bucket) from generate_series(0, ${LOCK_BUCKETS - 1}) as bucket`,
+    ),
+  );
+}
+
+/** Whether some block with executions of a repository is written down, but not stored. */
+export async function isStoring(db: Executor, repositoryId: string): Promise<boolean> {
+  const { rows } = await onPostgres(() =>
+    db.execute(sql`
+      select from ${blockParts} join ${ingestBlocks} using (block_id)
+      where partition = ${partitionOf(repositoryId)} and repository_id = ${repositoryId} and stored_at is null limit 1`),
+  );
+  return rows.length > 0;
 }
 
 export interface RecordedClaim extends Claim {
@@ -54,11 +76,19 @@ export interface RecordedClaim extends Claim {
 
 const CLAIMS_AT_ONCE = 5_000;
 
-/** Every claim there is. `storedBy` is a time of the PostgreSQL server. */
-export async function* allClaims(db: Database, storedBy: string): AsyncGenerator<RecordedClaim> {
+export interface ClaimsAt {
+  /** A time of the PostgreSQL server. */
+  storedBy: string;
+  /** Repositories whose claims are left out, because they are being deleted. */
+  leaving: readonly string[];
+}
+
+/** Every claim there is. */
+export async function* allClaims(db: Database, { storedBy, leaving }: ClaimsAt): AsyncGenerator<RecordedClaim> {
   for (let after = ['00000000-0000-0000-0000-000000000000', '0', '0', '0']; ; ) {
     const { rows } = await onPostgres(() =>
       db.execute<{
+        repository_id: string;
         source_key: string;
         block_id: string;
         leg: number;
@@ -66,14 +96,16 @@ export async function* allClaims(db: Database, storedBy: string): AsyncGenerator
         ids: Uint8Array;
         was_stored: boolean;
       }>(sql`
-        select source_key, block_id, leg, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
+        select repository_id, source_key, block_id, leg, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
         from ${ingestClaims} join ${ingestBlocks} using (block_id)
         where (source_key, block_id, leg, month)
           > (${after[0]}::uuid, ${after[1]}::bigint, ${after[2]}::smallint, ${after[3]}::int)
+          and repository_id <> all(${sql.param(leaving)}::uuid[])
         order by source_key, block_id, leg, month limit ${CLAIMS_AT_ONCE}`),
     );
     for (const row of rows)
       yield {
+        repositoryId: row.repository_id,
         sourceKey: row.source_key,
         leg: row.leg,
         month: row.month,

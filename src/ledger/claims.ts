@@ -4,6 +4,7 @@ import { statusOfVariant } from '../domain/result-variant.ts';
 import type { Status } from '../domain/status.ts';
 
 export interface Claim {
+  repositoryId: string;
   sourceKey: string;
   /** The number of the unnamed leg; 1 for nearly all. */
   leg: number;
@@ -82,7 +83,7 @@ const FIRST = { isNew: true, conflicts: false };
 const REPEATED = { isNew: false, conflicts: false };
 
 /** Source keys are locked in buckets, so that a transaction takes a bounded number of locks. */
-const LOCK_BUCKETS = 1_024;
+export const LOCK_BUCKETS = 1_024;
 
 /** The buckets of the source keys in ascending order: every transaction locks in this order, so none can deadlock. */
 export function lockBuckets(sourceKeys: Iterable<string>): number[] {

@@ -22,6 +22,7 @@ import {
   executionsStored,
 } from '../observability/metrics.ts';
 import { type Database, type Executor, isRefusedData, onPostgres, sqlState } from '../postgres/client.ts';
+import { deletedAmong } from '../postgres/deleted-repositories.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { notifyStored } from '../postgres/partitions.ts';
@@ -41,6 +42,11 @@ export class UnstorableChunk extends Error {
   override name = 'UnstorableChunk';
 }
 
+/** The repository of this chunk was deleted after the chunk was prepared. */
+export class RepositoryDeleted extends Error {
+  override name = 'RepositoryDeleted';
+}
+
 /** Null for trouble with a store, which passes. PostgreSQL's own message quotes the statement with its values. */
 function refusalOf(error: unknown): string | null {
   if (isPermanentInsertError(error)) return `ClickHouse refuses the chunk: ${error.message}`;
@@ -52,7 +58,7 @@ interface StoredBlock {
   executions: number;
 }
 
-/** The result of one chunk. With an error, it is either unstorable or will be retried. */
+/** The result of one chunk. With an error, it is unstorable, of a deleted repository, or will be retried. */
 export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 
 interface RecordedBlock {
@@ -65,6 +71,7 @@ interface Claimed {
   /** Other blocks, not stored yet, that claim some of the executions. */
   pending: number[];
   duplicates: number;
+  deleted: ReadonlySet<string>;
 }
 
 export interface LedgerDeps {
@@ -86,8 +93,10 @@ export class Ledger {
    */
   async write(chunks: readonly PreparedChunk[]): Promise<WriteOutcome[]> {
     try {
-      await this.#writeTogether(chunks);
-      return chunks.map((chunk) => ({ chunk }));
+      const deleted = await this.#writeTogether(chunks);
+      return chunks.map((chunk) =>
+        deleted.has(chunk.repositoryId) ? { chunk, error: new RepositoryDeleted() } : { chunk },
+      );
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === null) throw error;
@@ -100,8 +109,9 @@ export class Ledger {
     }
   }
 
-  async #writeTogether(chunks: readonly PreparedChunk[]): Promise<void> {
-    const { recorded, pending, duplicates } = await onPostgres(() =>
+  /** @returns the deleted repositories among those of the chunks; nothing is stored for them */
+  async #writeTogether(chunks: readonly PreparedChunk[]): Promise<ReadonlySet<string>> {
+    const { recorded, pending, duplicates, deleted } = await onPostgres(() =>
       this.deps.db.transaction((tx) => this.#claim(tx, chunks)),
     );
     executionsDuplicate.inc(duplicates);
@@ -109,16 +119,20 @@ export class Ledger {
     for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
     if (recorded) await this.#store(recorded.blockId, recorded);
     await this.#confirm(chunks);
+    return deleted;
   }
 
   /** Claims what is new and records its block. Also returns the unstored blocks that claim the rest. */
-  async #claim(tx: Executor, chunks: readonly PreparedChunk[]): Promise<Claimed> {
+  async #claim(tx: Executor, all: readonly PreparedChunk[]): Promise<Claimed> {
     const sources = new Set<string>();
-    for (const { executions } of chunks) for (const { sourceKey } of executions) sources.add(sourceKey);
+    for (const { executions } of all) for (const { sourceKey } of executions) sources.add(sourceKey);
     const sourceKeys = [...sources];
     await tx.execute(
       sql`select pg_advisory_xact_lock(${LEDGER_LOCK}, bucket) from unnest(${sql.param(lockBuckets(sourceKeys))}::int[]) as bucket`,
     );
+    // Under the locks: a deletion waits for those that were taken before it (`awaitClaims`).
+    const deleted = await deletedAmong(tx, [...new Set(all.map(({ repositoryId }) => repositoryId))]);
+    const chunks = all.filter(({ repositoryId }) => !deleted.has(repositoryId));
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
     const unclaimed = new UnclaimedExecutions(claimed);
     const parts = new Map<string, NewPart>();
@@ -133,7 +147,7 @@ export class Ledger {
     const duplicates = await recordReceipts(tx, receipts, recorded?.blockId ?? null);
     const pending = [...unclaimed.duplicatesIn(unstored)];
     await recordConflicts(tx, conflicts, this.deps.clock.now());
-    return recorded ? { recorded, pending, duplicates } : { pending, duplicates };
+    return { ...(recorded && { recorded }), pending, duplicates, deleted };
   }
 
   /**

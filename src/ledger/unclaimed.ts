@@ -48,7 +48,7 @@ export class UnclaimedExecutions {
       if (conflicts) hasNewConflict = true;
       accepted++;
       const taken = leg === 1 ? execution : { ...execution, id: executionIdInLeg(execution.id, leg) };
-      this.#take(taken, leg);
+      this.#take(chunk.repositoryId, taken, leg);
       const inLeg = byLeg.get(leg);
       if (inLeg) inLeg.push(taken);
       else byLeg.set(leg, [taken]);
@@ -86,12 +86,12 @@ export class UnclaimedExecutions {
     return known;
   }
 
-  #take({ sourceKey, finishedAt, id }: PreparedExecution, leg: number): void {
+  #take(repositoryId: string, { sourceKey, finishedAt, id }: PreparedExecution, leg: number): void {
     const month = monthOf(finishedAt);
     const key = `${sourceKey} ${leg} ${month}`;
     const claim = this.#taken.get(key);
     if (claim) claim.ids.push(id);
-    else this.#taken.set(key, { sourceKey, leg, month, ids: [id] });
+    else this.#taken.set(key, { repositoryId, sourceKey, leg, month, ids: [id] });
     this.count++;
   }
 

@@ -10,17 +10,18 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import type { Clock } from '../clock.ts';
 import { oldestRetainedMonth } from '../domain/retention.ts';
-import { allClaims } from '../ledger/claim-store.ts';
+import { allClaims, type ClaimsAt } from '../ledger/claim-store.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { unfinishedDeletions } from '../postgres/deleted-repositories.ts';
 
 const sums = defineLongQuery(
   'verify/stored_sums',
-  { from_month: 'UInt32' },
+  { from_month: 'UInt32', leaving: 'Array(UUID)' },
   z.object({ month: z.number(), executions: z.number(), ids_xor: z.string() }),
 );
 const ids = defineLongQuery(
   'verify/stored_ids',
-  { month: 'UInt32', part: 'UInt8' },
+  { month: 'UInt32', part: 'UInt8', leaving: 'Array(UUID)' },
   z.object({ execution_id: z.string().transform(BigInt) }),
 );
 /** Same number as in sql/queries/verify/stored_ids.sql, which cuts a month into so many parts. */
@@ -48,15 +49,17 @@ interface Sum {
 export async function compareLedger({ clickhouse, postgres, clock, config }: LedgerDeps): Promise<LedgerComparison> {
   const { db } = postgres;
   const oldest = oldestRetainedMonth(clock.now(), config.retentionDays);
+  // Before claims are read: those of a deletion that begins meanwhile are there, or no longer.
+  const leaving = (await unfinishedDeletions(db)).map(({ id }) => id);
   const storedBy = await serverTime(db);
-  const claimed = await sumClaims(db, storedBy, oldest);
+  const claimed = await sumClaims(db, { storedBy, leaving }, oldest);
   const stored = new Map<number, Sum>();
-  for (const row of await clickhouse.select(sums, { from_month: oldest }))
+  for (const row of await clickhouse.select(sums, { from_month: oldest, leaving }))
     stored.set(row.month, { executions: row.executions, xor: BigInt(row.ids_xor) });
   const comparison: LedgerComparison = { count: 0, differences: [] };
   for (const month of new Set([...claimed.keys(), ...stored.keys()]))
     if (!isSame(claimed.get(month), stored.get(month)))
-      await compareMonth({ clickhouse, db, month, storedBy }, comparison);
+      await compareMonth({ clickhouse, db, month, storedBy, leaving }, comparison);
   return comparison;
 }
 
@@ -68,9 +71,9 @@ async function serverTime(db: Database): Promise<string> {
 const isSame = (one: Sum | undefined, other: Sum | undefined): boolean =>
   one?.executions === other?.executions && one?.xor === other?.xor;
 
-async function sumClaims(db: Database, storedBy: string, oldest: number): Promise<Map<number, Sum>> {
+async function sumClaims(db: Database, when: ClaimsAt, oldest: number): Promise<Map<number, Sum>> {
   const months = new Map<number, Sum>();
-  for await (const claim of allClaims(db, storedBy)) {
+  for await (const claim of allClaims(db, when)) {
     if (!claim.wasStored || claim.month < oldest) continue;
     const sum = months.get(claim.month) ?? { executions: 0, xor: 0n };
     months.set(claim.month, sum);
@@ -100,21 +103,25 @@ class Ids {
   }
 }
 
-interface Month {
+interface Month extends ClaimsAt {
   clickhouse: ClickHouse;
   db: Database;
   month: number;
-  storedBy: string;
 }
 
-async function compareMonth({ clickhouse, db, month, storedBy }: Month, comparison: LedgerComparison): Promise<void> {
+async function compareMonth(
+  { clickhouse, db, month, storedBy, leaving }: Month,
+  comparison: LedgerComparison,
+): Promise<void> {
   const stored: BigUint64Array[] = [];
   for (let part = 0; part < PARTS; part++)
-    stored.push(BigUint64Array.from((await clickhouse.select(ids, { month, part })).map((row) => row.execution_id)));
+    stored.push(
+      BigUint64Array.from((await clickhouse.select(ids, { month, part, leaving })).map((row) => row.execution_id)),
+    );
   // Claimed executions must be there; those of a block that was not stored yet may be.
   const claimed = new Ids();
   const perhaps = new Ids();
-  for await (const claim of allClaims(db, storedBy)) {
+  for await (const claim of allClaims(db, { storedBy, leaving })) {
     if (claim.month !== month) continue;
     const known = claim.wasStored ? claimed : perhaps;
     for (const id of claim.ids) known.add(id);

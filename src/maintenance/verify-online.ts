@@ -6,14 +6,16 @@
  * differences is looked at again, and only those that are there each time count.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { onOneThread } from '../clickhouse/patient.ts';
-import { defineLongQuery } from '../clickhouse/query.ts';
-import { onPostgres } from '../postgres/client.ts';
-import { repositories } from '../postgres/schema.ts';
-import { type Look, lookAt, lookAtLedger, reportOf, type VerifyDeps, type VerifyReport } from './verify.ts';
-
-const storedRepositories = defineLongQuery('verify/repositories', {}, z.object({ repository_id: z.string() }));
+import {
+  type Look,
+  lookAt,
+  lookAtLedger,
+  reportOf,
+  repositoriesToLookAt,
+  type VerifyDeps,
+  type VerifyReport,
+} from './verify.ts';
 
 const LOOKS = 3;
 /** The service stores several blocks a second when it is busy, and evaluates each within a few. */
@@ -34,17 +36,15 @@ export async function verifyOnline(
   { onProgress, isStopped, betweenLooksMs = BETWEEN_LOOKS_MS }: OnlineOptions,
 ): Promise<VerifyReport | undefined> {
   const patient = { ...deps, clickhouse: onOneThread(deps.clickhouse) };
-  const known = await onPostgres(() => deps.postgres.db.select({ id: repositories.id }).from(repositories));
-  const stored = await patient.clickhouse.select(storedRepositories, {});
-  const ids = [...new Set([...known.map(({ id }) => id), ...stored.map((row) => row.repository_id)])];
+  const ids = await repositoriesToLookAt(patient);
   const looks: Look[] = [];
   for (const id of ids) {
-    await onProgress(looks.length, ids.length);
+    await onProgress(looks.length, ids.size);
     if (isStopped()) return undefined;
     looks.push(await lastingLook(patient, id, betweenLooksMs));
   }
   const ledger = await lookAtLedger(patient);
-  await onProgress(looks.length, ids.length);
+  await onProgress(looks.length, ids.size);
   return reportOf(looks, ledger);
 }
 

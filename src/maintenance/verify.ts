@@ -12,9 +12,11 @@ import { type PendingTests, readPending } from '../evaluation/pending.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
+import { unfinishedDeletions } from '../postgres/deleted-repositories.ts';
 import { pendingTests } from '../postgres/former-groups.ts';
 import { ownerDifferences } from '../postgres/owners.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
+import { everyRepositoryId } from '../postgres/repositories.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { listingDifferences } from '../postgres/test-listings.ts';
 import { readNewestRuns } from './newest-runs.ts';
@@ -42,6 +44,7 @@ const CHECKS = [
     query: defineLongQuery('verify/commit_runs', scope, difference),
   },
 ];
+const storedRepositories = defineLongQuery('verify/repositories', {}, z.object({ repository_id: z.string() }));
 const LEDGER = 'ledger: exactly what is claimed is stored';
 const storedExecutions = defineLongQuery('verify/stored', {}, z.object({ executions: z.number() }));
 
@@ -210,8 +213,26 @@ export function reportOf(
   };
 }
 
-const compare = async (deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> =>
-  reportOf([await lookAt(deps, repositoryId)], await lookAtLedger(deps));
+async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
+  const isLeaving = repositoryId === undefined && (await unfinishedDeletions(deps.postgres.db)).length > 0;
+  const looks: Look[] = [];
+  // What is being deleted cannot be left out of a look at everything.
+  for (const id of isLeaving ? await repositoriesToLookAt(deps) : [repositoryId]) looks.push(await lookAt(deps, id));
+  return reportOf(looks, await lookAtLedger(deps));
+}
+
+/** The ids of all repositories of which either store has something, without those that are being deleted. */
+export async function repositoriesToLookAt({
+  clickhouse,
+  postgres: { db },
+}: Pick<VerifyDeps, 'clickhouse' | 'postgres'>): Promise<ReadonlySet<string>> {
+  const known = await everyRepositoryId(db);
+  const stored = await clickhouse.select(storedRepositories, {});
+  const leaving = await unfinishedDeletions(db);
+  return new Set([...known, ...stored.map((row) => row.repository_id)]).difference(
+    new Set(leaving.map(({ id }) => id)),
+  );
+}
 
 /** The report as the API and the command show it. */
 export const documentOf = (report: VerifyReport): VerifyReportDocument => ({

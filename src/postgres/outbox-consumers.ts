@@ -137,6 +137,11 @@ export async function deleteTaken(db: Executor): Promise<void> {
     )`);
 }
 
+/** Waits until every consumer has let go of the batch that it has in hand. */
+export async function awaitBatches(db: Executor): Promise<void> {
+  await db.select().from(outboxConsumers).orderBy(asc(outboxConsumers.name)).for('update');
+}
+
 /** The row of the consumer until the end of the transaction; undefined if another process has it. */
 async function lockConsumer(tx: Executor, name: string): Promise<typeof outboxConsumers.$inferSelect | undefined> {
   const [row] = await tx

@@ -11,6 +11,7 @@ import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import type { Clock } from '../clock.ts';
 import { type AuditActor, byService, changeOf } from '../domain/audit.ts';
 import { type DefaultBranchSource, unmovedSources } from '../domain/default-branch.ts';
+import { isFromBefore } from '../domain/deletion.ts';
 import { newEvent } from '../domain/events.ts';
 import { type HostPage, type HostSource, overrulesHost } from '../domain/host-page.ts';
 import { repositoryIdOf } from '../domain/identity.ts';
@@ -21,6 +22,7 @@ import { HOUR_MS } from '../domain/time.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { recordAudit } from './audit.ts';
 import { type Database, type Executor, onPostgres, sqlState } from './client.ts';
+import { beginDeletion, type Deletion, deletedAmong, lastDeletedAt } from './deleted-repositories.ts';
 import { recordEvents } from './outbox.ts';
 import { noteOwnersStale } from './owners.ts';
 import { type Doer, deedOf, doerOf, pathOf, settingsEvents } from './repository-changes.ts';
@@ -148,7 +150,7 @@ export class RepositoryStore {
 
   /**
    * The repository of a path, recorded now if there is none. Safe to race. If a renamed repository keeps the id derived
-   * from the path, the new one gets the id of the next generation.
+   * from the path, or was deleted, the new one gets the id of the next generation.
    *
    * @param by who adds it, if it is not an upload that does
    */
@@ -157,6 +159,8 @@ export class RepositoryStore {
       const found = await this.find(owner, name);
       if (found) return found;
       const id = repositoryIdOf(host, owner, name, generation);
+      // A deleted repository keeps its id for good, so that nothing late is taken for the next one's.
+      if ((await onPostgres(() => deletedAmong(this.db, [id]))).size > 0) continue;
       await onPostgres(() => this.#insert({ id, host, owner, name }, by));
       this.#forget(owner, name);
     }
@@ -218,6 +222,38 @@ export class RepositoryStore {
     const metadata = { ...change, renamed_by: by.actor, renamed_at: at };
     await recordEvents(tx, id, [newEvent('repository.renamed', metadata, { trigger: by.name })], now);
     return after;
+  }
+
+  /**
+   * Takes a repository out of the service for good. A worker then removes what is stored of it
+   * (`src/maintenance/delete-repository.ts`). Undefined if there is none.
+   */
+  async delete({ owner, name }: RepositoryName, by: AuditActor): Promise<Deletion | undefined> {
+    const found = await this.#load(owner, name);
+    if (!found) return undefined;
+    const begun = await onPostgres(() =>
+      this.db.transaction((tx) => beginDeletion(tx, found.id, by, this.clock.now())),
+    );
+    this.#forget(owner, name);
+    return begun;
+  }
+
+  /**
+   * Whether something that was accepted at a moment belongs to a repository that was deleted since. A repository that was recorded
+   * before that moment is not looked at further.
+   *
+   * @param acceptedAt milliseconds since the epoch
+   */
+  async wasDeletedSince({ owner, name }: RepositoryName, acceptedAt: number): Promise<boolean> {
+    const found = await this.find(owner, name);
+    if (found && found.createdAt.getTime() <= acceptedAt) return false;
+    const deletedAt = await lastDeletedAt(this.db, { owner, name });
+    return deletedAt !== undefined && isFromBefore(acceptedAt, deletedAt);
+  }
+
+  /** The next look at a path asks PostgreSQL. */
+  forget({ owner, name }: RepositoryName): void {
+    this.#forget(owner, name);
   }
 
   /** All repositories, by owner and name. */

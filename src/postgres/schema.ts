@@ -7,6 +7,7 @@ export * from './schema/audit.ts';
 export * from './schema/causes.ts';
 export * from './schema/changed-files.ts';
 export { nextValueOf, schema } from './schema/columns.ts';
+export * from './schema/deleted-repositories.ts';
 export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';
 export * from './schema/events.ts';

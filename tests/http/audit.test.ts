@@ -118,6 +118,14 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     action: 'repository.settings',
     act: () => send(`${REPOSITORY}/settings`, json('PATCH', { default_branch: 'trunk', quarantine_limit: 7 })),
   },
+  'DELETE /v1/ci/:owner/repositories/:repository': {
+    action: 'repository.delete',
+    act: async () => {
+      const gone = `${name}-gone`;
+      await service.stores.repositories.record({ host: 'github.com', owner, name: gone });
+      return send(`/v1/ci/${owner}/repositories/${gone}?confirm=${owner}/${gone}`, { method: 'DELETE' });
+    },
+  },
   'POST /v1/ci/:owner/repositories/:repository/quarantines': {
     action: 'quarantine.create',
     act: () => send(`${REPOSITORY}/quarantines`, json('POST', { test_name: 'created', reason: 'flaky' })),

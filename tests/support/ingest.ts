@@ -74,6 +74,10 @@ export class IngestDriver {
     return this.#workers.sweeper;
   }
 
+  get deleter(): RunningWorkers['deleter'] {
+    return this.#workers.deleter;
+  }
+
   get evaluator(): RunningWorkers['evaluator'] {
     return this.#workers.evaluator;
   }

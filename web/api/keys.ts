@@ -11,6 +11,7 @@ export type ReadName =
   | 'host'
   | 'setup'
   | 'settings'
+  | 'deletion preview'
   | 'search'
   | 'owners'
   | 'owners preview'

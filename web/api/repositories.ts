@@ -9,6 +9,7 @@ import type { RepositoryStatistics } from '../../src/insights/repository-stats.t
 import type { RepositoryTransitions } from '../../src/insights/repository-transitions.ts';
 import type { Setup } from '../../src/insights/setup.ts';
 import type { UnhealthyByDay } from '../../src/insights/unhealthy-by-day.ts';
+import type { DeletionPreview, RepositoryDeletion } from '../../src/operate/repository-deletion.ts';
 import type {
   ChangedSettings,
   RepositorySettingsAnswer,
@@ -94,6 +95,19 @@ export const settingsQuery = (path: RepositoryPath) =>
 
 export const changeSettings = (path: RepositoryPath, body: SettingsChange) =>
   ask<ChangedSettings>('PATCH', `${insights(path)}/settings`, { body });
+
+/** How many rows would go with the repository. */
+export const deletionPreviewQuery = (path: RepositoryPath) =>
+  queryOptions({
+    queryKey: keyOf('deletion preview', path),
+    queryFn: async ({ signal }) =>
+      (await ask<DeletionPreview>('DELETE', insights(path), { query: { dry_run: 'true' }, signal })).body,
+    staleTime: 0,
+  });
+
+/** @param confirm owner and name, as a person typed them */
+export const deleteRepository = (path: RepositoryPath, confirm: string) =>
+  ask<RepositoryDeletion>('DELETE', insights(path), { query: { confirm } });
 
 /** What rules of owners would do; nothing is saved. */
 export const ownersPreviewQuery = (path: RepositoryPath, rules: readonly OwnerRule[]) =>

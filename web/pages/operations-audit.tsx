@@ -26,6 +26,8 @@ const DEEDS: Record<Entry['action'], string> = {
   'repository.create': 'added the repository',
   'repository.settings': 'changed settings of',
   'repository.rename': 'renamed to',
+  'repository.delete': 'deleted',
+  'repository.deleted': 'removed all rows of',
   'quarantine.create': 'quarantined',
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',

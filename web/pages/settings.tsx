@@ -14,6 +14,7 @@ import { Field } from '../ui/field.tsx';
 import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
+import { Deletion } from './settings-deletion.tsx';
 import { HostFields, hostPageIn, isSameHost } from './settings-host.tsx';
 import { OwnerRules } from './settings-owners.tsx';
 import { useSaving } from './settings-saving.ts';
@@ -61,6 +62,7 @@ function Loaded({ path }: { path: RepositoryPath }) {
         <Form path={path} data={data} mayChange={mayChange} />
       </Section>
       <OwnerRules key={JSON.stringify(data.test_owners)} path={path} rules={data.test_owners} mayChange={mayChange} />
+      {mayChange && <Deletion path={path} />}
     </>
   );
 }

@@ -45,6 +45,8 @@ export const ingestClaims = schema.table(
   {
     sourceKey: uuid('source_key').notNull(),
     blockId: bigint('block_id', { mode: 'number' }).notNull(),
+    /** Follows from the source, which is of one repository; the key of a source does not say of which. */
+    repositoryId: uuid('repository_id').notNull(),
     /** The number of the unnamed leg; 1 for nearly all. */
     leg: smallint().notNull(),
     /** Such as 202611. */
@@ -55,6 +57,8 @@ export const ingestClaims = schema.table(
     // By source first: the lookup of every chunk. By block: to take back the claims of a block.
     primaryKey({ columns: [table.sourceKey, table.blockId, table.leg, table.month] }),
     index('ingest_claims_block').on(table.blockId),
+    // What leaves with a repository, or with a month of it.
+    index('ingest_claims_repository').on(table.repositoryId, table.month),
     // For retention, which looks for the oldest month. Rows are in the order of arrival, so a few pages are enough.
     index('ingest_claims_month').using('brin', table.month),
   ],

@@ -1,0 +1,36 @@
+/** What ClickHouse has of a repository: counted before it is deleted, and removed. */
+import { z } from 'zod';
+import type { ClickHouse } from './client.ts';
+import { defineLongQuery } from './query.ts';
+
+/**
+ * Every table with rows of repositories, in the order in which they leave. Derived rows are first: a reader may briefly meet
+ * executions without their total, but never a total without its executions.
+ */
+export const REPOSITORY_TABLES = ['runs', 'commit_runs', 'failures', 'executions', 'events'] as const;
+export type RepositoryTable = (typeof REPOSITORY_TABLES)[number];
+
+const repositoryRows = defineLongQuery(
+  'maintenance/repository_rows',
+  { repository_id: 'UUID' },
+  z.object({ table_name: z.enum(REPOSITORY_TABLES), stored: z.number() }),
+);
+
+/** How many rows a repository has, by table; tables without any are left out. */
+export async function countStored(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+): Promise<Partial<Record<RepositoryTable, number>>> {
+  const rows = await clickhouse.select(repositoryRows, { repository_id: repositoryId });
+  return Object.fromEntries(rows.flatMap(({ table_name, stored }) => (stored > 0 ? [[table_name, stored]] : [])));
+}
+
+/**
+ * Removes every row of a repository from a table, on every replica, before it returns. The parts of the table that have such
+ * rows are written again without them, so nothing of them is left on the disk.
+ */
+export const removeStored = (clickhouse: ClickHouse, table: RepositoryTable, repositoryId: string): Promise<void> =>
+  clickhouse.command(
+    `ALTER TABLE ci.${table} DELETE WHERE repository_id = {repository_id: UUID} SETTINGS mutations_sync = 2`,
+    { repository_id: repositoryId },
+  );

@@ -1,0 +1,26 @@
+/** Removes what is stored of deleted repositories. Every worker looks, and one at a time works (src/maintenance/delete-repository.ts). */
+import { type DeletionDeps, finishDeletions } from '../src/maintenance/delete-repository.ts';
+import { Loop } from './loop.ts';
+
+const EVERY_MS = 1_000;
+const RETRY_MS = 2_000;
+const RETRY_MS_MAX = 60_000;
+
+export class Deleter {
+  readonly loop: Loop;
+
+  constructor(private readonly deps: DeletionDeps) {
+    this.loop = new Loop({
+      name: 'deleter',
+      log: deps.log,
+      run: () => this.run(),
+      everyMs: EVERY_MS,
+      retryMs: RETRY_MS,
+      retryMsMax: RETRY_MS_MAX,
+    });
+  }
+
+  async run(): Promise<void> {
+    await finishDeletions(this.deps, () => this.loop.isStopped);
+  }
+}
