@@ -93,7 +93,8 @@ async function demo(): Promise<void> {
  * it has none but its own, and no way to another service.
  */
 export function demoEnvironment(given: Record<string, string | undefined>, folder: string): Record<string, string> {
-  const isYours = (name: string): boolean => SETTINGS.includes(name) || /^(?:PG|OTEL_|CI_INSIGHTS_)/.test(name);
+  const isYours = (name: string): boolean =>
+    SETTINGS.includes(name.replace(/_FILE$/, '')) || /^(?:PG|OTEL_|CI_INSIGHTS_)/.test(name);
   const others = Object.entries(given).flatMap(([name, value]) =>
     value === undefined || isYours(name) ? [] : [[name, value] as const],
   );

@@ -12,6 +12,7 @@ import { type HostSite, secretsOfSite } from './hosts/site.ts';
 import { hostApps, hostNames, hostSecrets, hostSitesOf, hostTokens, namedHosts } from './hosts-config.ts';
 import { type OidcConfig, oidcOf, oidcScopes, oidcTenants, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
+import { withSecretFiles } from './secret-file.ts';
 
 const DEFAULTS = {
   port: 3000,
@@ -97,13 +98,11 @@ const environmentSchema = z.object({
   HOSTS: namedHosts.optional(),
   HOST_AUTH: hostNames.optional(),
   HOST_TOKENS: hostTokens.optional(),
-  HOST_TOKENS_FILE: z.string().optional(),
   HOST_APPS: hostApps.optional(),
   HOST_WEBHOOK_SECRETS: hostSecrets.optional(),
   OIDC_ISSUER: secretsUrl.optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
-  OIDC_CLIENT_SECRET_FILE: z.string().optional(),
   OIDC_ACCESS: signInRules.optional(),
   OIDC_SCOPES: oidcScopes.optional(),
   OIDC_GROUPS_CLAIM: z.string().optional(),
@@ -210,9 +209,9 @@ function passwordsIn(address: string | undefined): string[] {
 /** Throws a {@link UserError} that lists every wrong value. An empty variable counts as not set. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const set = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(environment).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
-  const parsed = environmentSchema.safeParse(set);
+  const parsed = environmentSchema.safeParse(withSecretFiles(set));
   if (!parsed.success) {
     const sentences = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`);
     throw new UserError(`The configuration is invalid:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`);

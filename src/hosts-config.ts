@@ -99,7 +99,6 @@ export interface HostsEnvironment {
   HOSTS?: NamedHost[] | undefined;
   HOST_AUTH?: string[] | undefined;
   HOST_TOKENS?: { name: string; token: string }[] | undefined;
-  HOST_TOKENS_FILE?: string | undefined;
   HOST_APPS?: { name: string; appId: string; file: string }[] | undefined;
   HOST_WEBHOOK_SECRETS?: HostSecret[] | undefined;
 }
@@ -109,10 +108,10 @@ export function hostSitesOf(env: HostsEnvironment): HostSite[] {
   const {
     HOSTS: hosts = [GITHUB],
     HOST_AUTH: asked = [],
+    HOST_TOKENS: tokens = [],
     HOST_APPS: apps = [],
     HOST_WEBHOOK_SECRETS: secrets = [],
   } = env;
-  const tokens = tokensOf(env);
   for (const [variable, names] of Object.entries({
     HOST_AUTH: asked,
     HOST_TOKENS: tokens.map(({ name }) => name),
@@ -137,24 +136,6 @@ export function hostSitesOf(env: HostsEnvironment): HostSite[] {
       ownerSecrets: ownerSecretsOf(ofHost(secrets)),
     };
   });
-}
-
-/** Lines of a file are like parts of the variable. */
-function tokensOf({
-  HOST_TOKENS: tokens,
-  HOST_TOKENS_FILE: file,
-}: HostsEnvironment): { name: string; token: string }[] {
-  if (tokens !== undefined && file !== undefined) throw new UserError('Set HOST_TOKENS or HOST_TOKENS_FILE, not both.');
-  if (file === undefined) return tokens ?? [];
-  const parsed = hostTokens.safeParse(
-    readSecretFile('HOST_TOKENS_FILE', file)
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-      .join(','),
-  );
-  if (parsed.success) return parsed.data;
-  throw new UserError(`HOST_TOKENS_FILE names ${file}, whose lines must look like host=token.`);
 }
 
 function credentialOf(

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { parseSignInRules, type SignInRule } from './domain/sign-in-rules.ts';
 import { UserError } from './errors.ts';
-import { readSecretFile } from './secret-file.ts';
 
 const DEFAULTS = { scopes: 'openid profile email', groupsClaim: 'groups' };
 
@@ -68,7 +67,6 @@ interface OidcEnvironment {
   OIDC_ISSUER?: string | undefined;
   OIDC_CLIENT_ID?: string | undefined;
   OIDC_CLIENT_SECRET?: string | undefined;
-  OIDC_CLIENT_SECRET_FILE?: string | undefined;
   OIDC_ACCESS?: SignInRule[] | undefined;
   OIDC_SCOPES?: string | undefined;
   OIDC_GROUPS_CLAIM?: string | undefined;
@@ -79,7 +77,7 @@ interface OidcEnvironment {
 
 /** Undefined without an issuer. Throws a {@link UserError} if the provider is configured in part. */
 export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ACCESS: rules } = env;
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret, OIDC_ACCESS: rules } = env;
   if (issuer === undefined) {
     const other = Object.keys(env).find((name) => name.startsWith('OIDC_'));
     if (other) throw new UserError(`${other} needs OIDC_ISSUER: the address of the identity provider.`);
@@ -87,7 +85,8 @@ export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
   }
   if (clientId === undefined)
     throw new UserError('OIDC_ISSUER needs OIDC_CLIENT_ID: under which the provider knows this service.');
-  const clientSecret = secretOf(env);
+  if (clientSecret === undefined)
+    throw new UserError('OIDC_ISSUER needs OIDC_CLIENT_SECRET: the secret that the provider gave with OIDC_CLIENT_ID.');
   if (rules === undefined)
     throw new UserError('OIDC_ISSUER needs OIDC_ACCESS: the rules that say who may sign in. Without one, no one may.');
   if (env.PUBLIC_URL === undefined)
@@ -113,15 +112,4 @@ export function oidcOf(env: OidcEnvironment): OidcConfig | undefined {
     audiences,
     hasHostedDomains: isGoogle(issuer),
   };
-}
-
-function secretOf({ OIDC_CLIENT_SECRET: secret, OIDC_CLIENT_SECRET_FILE: file }: OidcEnvironment): string {
-  if (secret !== undefined && file !== undefined)
-    throw new UserError('Set OIDC_CLIENT_SECRET or OIDC_CLIENT_SECRET_FILE, not both.');
-  if (secret !== undefined) return secret;
-  if (file === undefined)
-    throw new UserError(
-      'OIDC_ISSUER needs OIDC_CLIENT_SECRET or OIDC_CLIENT_SECRET_FILE, with the secret of the client.',
-    );
-  return readSecretFile('OIDC_CLIENT_SECRET_FILE', file);
 }

@@ -50,7 +50,7 @@ test('an App needs a key, on a host that has Apps, and is instead of a token', (
   expect(refusalOf({ HOSTS: 'gitlab', HOST_APPS: `gitlab=7:${key}` })).toContain('only GitHub has Apps');
   const lines = join(folder, 'tokens');
   writeFileSync(lines, `gitlab ${TOKEN}\n`);
-  expect(refusalOf({ HOSTS: 'gitlab', HOST_TOKENS_FILE: lines })).toContain('lines must look like host=token');
+  expect(refusalOf({ HOSTS: 'gitlab', HOST_TOKENS_FILE: lines })).toContain('HOST_TOKENS must look like host=token');
 });
 
 function refusalOf(environment: Record<string, string>): string {

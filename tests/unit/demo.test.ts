@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { demoEnvironment } from '../../scripts/demo.ts';
 import { readConfig, SETTINGS } from '../../src/config.ts';
+import { SECRET_SETTINGS } from '../../src/secret-file.ts';
 import { matrixOf } from '../simulation/lively-matrix.ts';
 
 const YOURS = {
@@ -33,7 +34,8 @@ test('the demo runs on embedded stores in its folder, and listens on this machin
 });
 
 test('no setting of the service or of a driver is passed on, and everything else is', () => {
-  const given = { ...Object.fromEntries(SETTINGS.map((name) => [name, 'yours'])), ...YOURS };
+  const names = [...SETTINGS, ...SECRET_SETTINGS.map((name) => `${name}_FILE`)];
+  const given = { ...Object.fromEntries(names.map((name) => [name, 'yours'])), ...YOURS };
   expect(demoEnvironment(given, '/tmp/demo')).toEqual({
     PATH: '/usr/bin',
     DATA_DIR: '/tmp/demo',
