@@ -3,11 +3,12 @@ import type { Worker } from 'bullmq';
 import { failingStore } from '../src/clickhouse/failing-store.ts';
 import { StoreUnavailable } from '../src/errors.ts';
 import type { Logger } from '../src/observability/log.ts';
-import { jobSeconds, jobs, storeUnavailable } from '../src/observability/metrics.ts';
+import { deadLetters, jobSeconds, jobs, storeUnavailable } from '../src/observability/metrics.ts';
 import { outagesOf } from '../src/observability/outages.ts';
 
-/** Counts how a worker's jobs end. */
+/** Counts how a worker's jobs end. All counters begin at 0: Prometheus sees no increase in a first sample of 1. */
 export function countJobs(worker: Worker, queue: string, log: Logger): void {
+  deadLetters.inc({ queue }, 0);
   for (const outcome of ['done', 'retried', 'failed']) jobs.inc({ queue, outcome }, 0);
   const outages = outagesOf(log);
   worker.on('completed', (job) => {

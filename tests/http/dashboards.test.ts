@@ -45,6 +45,7 @@ const { panels } = dashboardSchema.parse(JSON.parse(read('docs/grafana-dashboard
 
 let names: Set<string>;
 let labels: Map<string, Set<string>>;
+let samplesOf: (name: string) => string[];
 beforeAll(async () => {
   const stores = await openTestStores();
   // A worker counts its jobs from 0 as soon as it runs.
@@ -52,6 +53,8 @@ beforeAll(async () => {
   const samples = await readMetrics(stores);
   await driver.stop();
   names = samples.names;
+  samplesOf = (name) =>
+    samples.text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   labels = new Map();
   for (const [, name = '', inner = ''] of samples.text.matchAll(/^(\w+)\{(.*)\} /gm)) {
     const known = labels.get(name) ?? new Set();
@@ -81,6 +84,12 @@ describe('the alert rules', () => {
       for (const label of [...grouped, ...selected])
         expect([alert, label, known.has(label)]).toEqual([alert, label, true]);
     }
+  });
+
+  test('count from 0: the first of its kind is an increase', () => {
+    const counted = rules.flatMap(({ expr }) => [...expr.matchAll(/increase\((\w+)/g)].map(([, name = '']) => name));
+    expect(counted.length).toBeGreaterThan(2);
+    for (const name of counted) expect([name, samplesOf(name).length > 0]).toEqual([name, true]);
   });
 
   test('say what to do about each alert, and balance their brackets', () => {
