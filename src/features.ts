@@ -26,6 +26,7 @@ import { mountAudit } from './operate/audit.ts';
 import { mountDeadLetters } from './operate/dead-letters.ts';
 import { mountHealth, readinessOf } from './operate/health.ts';
 import type { Monitoring } from './operate/monitoring.ts';
+import { mountPeople } from './operate/people.ts';
 import { mountRepositoryDeletion } from './operate/repository-deletion.ts';
 import { mountRepositorySettings } from './operate/repository-settings.ts';
 import { mountVerifications } from './operate/verifications.ts';
@@ -123,6 +124,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountViews(app, http, { db, clock, repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),
+    (app, http) => mountPeople(app, http, { db, clock }),
     (app, http) => mountAudit(app, http, { db, clock }),
     (app, http) => mountLog(app, http, { clock, clickhouse, repositories }),
     (app, http) => mountAggregate(app, http, { clock, clickhouse, repositories }),

@@ -1,5 +1,9 @@
-/** Removes what is stored of deleted repositories. Every worker looks, and one at a time works (src/maintenance/delete-repository.ts). */
+/**
+ * Removes what is stored of deleted repositories, and the names of people who are to be forgotten. Every worker looks, and one
+ * at a time works (src/maintenance/delete-repository.ts, src/maintenance/forget-person.ts).
+ */
 import { type DeletionDeps, finishDeletions } from '../src/maintenance/delete-repository.ts';
+import { forgetPeople } from '../src/maintenance/forget-person.ts';
 import { Loop } from './loop.ts';
 
 const EVERY_MS = 1_000;
@@ -22,5 +26,6 @@ export class Deleter {
 
   async run(): Promise<void> {
     await finishDeletions(this.deps, () => this.loop.isStopped);
+    await forgetPeople(this.deps);
   }
 }

@@ -4,9 +4,11 @@ import { byService } from '../src/domain/audit.ts';
 import { shortBranch } from '../src/domain/default-branch.ts';
 import { type NewEvent, newEvent } from '../src/domain/events.ts';
 import { hostPageSchema } from '../src/domain/host-page.ts';
+import { replaceNames } from '../src/domain/pseudonym.ts';
 import type { RepositoryName } from '../src/domain/repository-path.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../src/postgres/client.ts';
+import { laterPseudonyms } from '../src/postgres/forgotten-people.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest, pullRequestsOf } from '../src/postgres/pull-requests.ts';
 import type { RepositoryStore } from '../src/postgres/repositories.ts';
@@ -37,7 +39,8 @@ export const prEventsHandler =
     // It goes with the repository: a job that waits brings nothing deleted back.
     if (await deps.repositories.wasDeletedSince(payload.repository, queuedAt)) return undefined;
     const { events, reasons } = readEvents(payload);
-    await record(deps, payload, events);
+    const replacementOf = await laterPseudonyms(deps.db);
+    await record(deps, withoutNames(payload, replacementOf), eventsWithoutNames(events, replacementOf));
     return reasons.length === 0 ? undefined : { buried: reasons.slice(0, REASONS_MAX).join('; ') };
   };
 
@@ -55,6 +58,33 @@ function readEvents(payload: PrEventsJob): { events: KeyedEvents; reasons: strin
   });
   return { events, reasons };
 }
+
+type ReplacementOf = (name: string) => string | undefined;
+
+/** The id of an account leads to its name, so it goes, too. */
+function withoutNames(payload: PrEventsJob, replacementOf: ReplacementOf): PrEventsJob {
+  return {
+    ...payload,
+    pull_requests: payload.pull_requests.map((version) => {
+      const pseudonym = version.author && replacementOf(version.author.login);
+      return pseudonym ? { ...version, author: { id: 0, login: pseudonym } } : version;
+    }),
+    deleted_branches: payload.deleted_branches.map((deleted) => ({
+      ...deleted,
+      trigger: replaceNames(deleted.trigger, replacementOf),
+    })),
+  };
+}
+
+const eventsWithoutNames = (events: KeyedEvents, replacementOf: ReplacementOf): KeyedEvents =>
+  events.map(({ key, event }) => ({
+    key,
+    event: {
+      ...event,
+      trigger: replaceNames(event.trigger, replacementOf),
+      metadata: replaceNames(event.metadata, replacementOf),
+    },
+  }));
 
 /** Keeps the pull requests first, in the same transaction: deleted branches are looked up among them. */
 async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEvents): Promise<void> {
@@ -107,7 +137,7 @@ const pullRequestOf = (repositoryId: string, version: PullRequestVersion): PullR
   number: version.number,
   id: version.id,
   title: version.title,
-  authorId: version.author?.id ?? null,
+  authorId: version.author?.id || null,
   authorLogin: version.author?.login ?? null,
   baseRef: version.base_ref,
   headRef: version.head_ref,

@@ -249,6 +249,15 @@ CREATE TABLE "ci_insights"."pull_requests" (
 	CONSTRAINT "pull_requests_repository_id_number_pk" PRIMARY KEY("repository_id","number")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."forgotten_people" (
+	"pseudonym" text PRIMARY KEY NOT NULL,
+	"name" text,
+	"is_for_later" boolean NOT NULL,
+	"requested_at" timestamp with time zone NOT NULL,
+	"changed" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"finished_at" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."dead_letters" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"queue" text NOT NULL,
@@ -717,6 +726,7 @@ CREATE UNIQUE INDEX "event_outbox_place" ON "ci_insights"."event_outbox" USING b
 CREATE INDEX "event_outbox_unplaced" ON "ci_insights"."event_outbox" USING btree ("id") WHERE "ci_insights"."event_outbox"."place" is null;--> statement-breakpoint
 CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
 CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_ref");--> statement-breakpoint
+CREATE INDEX "forgotten_people_unfinished" ON "ci_insights"."forgotten_people" USING btree ("requested_at") WHERE "ci_insights"."forgotten_people"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
 CREATE INDEX "ingest_blocks_unstored" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."stored_at" is null;--> statement-breakpoint

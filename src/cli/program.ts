@@ -11,6 +11,7 @@ import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
+import { peopleCommand } from './people.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';
@@ -28,6 +29,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     sessionsCommand(),
     auditCommand(),
     reposCommand(),
+    peopleCommand(),
     ...(await jobCommands(wrapped)),
     importCommand(),
     rebuildCommand(),

@@ -5,13 +5,12 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { count, formatTable, print, printJson } from '../client/output.ts';
 import { parsePath } from '../client/parse.ts';
-import { readConfig } from '../config.ts';
 import type { PostgresDeps } from '../deps.ts';
 import { isConfirmed, type RowCounts } from '../domain/deletion.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import { operatorOf } from './operator.ts';
-import { ask, findService, type RunningService } from './running.ts';
+import { ask, serviceWithEngine } from './running.ts';
 import { withPostgres, withStores } from './stores.ts';
 
 interface DeleteOptions {
@@ -53,11 +52,6 @@ async function confirm(path: RepositoryName): Promise<void> {
   } finally {
     lines.close();
   }
-}
-
-/** Only the service can read and remove what the embedded ClickHouse has while it runs. */
-function serviceWithEngine(): RunningService | undefined {
-  return readConfig().clickhouseUrl === undefined ? findService({}) : undefined;
 }
 
 const preview = z.object({ rows: z.record(z.string(), z.number()) });

@@ -46,6 +46,10 @@ export function findService(flags: ServiceFlags): RunningService | undefined {
   return { url: found, token };
 }
 
+/** The service that runs on the embedded ClickHouse: only it can read and change what is there. */
+export const serviceWithEngine = (): RunningService | undefined =>
+  readConfig().clickhouseUrl === undefined ? findService({}) : undefined;
+
 /** The answer of an operation. Throws a {@link UserError} with what the service says against it. */
 export async function ask<T>(
   { url, token }: RunningService,

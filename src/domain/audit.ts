@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = [
   'repository.rename',
   'repository.delete',
   'repository.deleted',
+  'person.forget',
   'quarantine.create',
   'quarantine.update',
   'quarantine.remove',

@@ -11,6 +11,7 @@ export * from './schema/deleted-repositories.ts';
 export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';
 export * from './schema/events.ts';
+export * from './schema/forgotten-people.ts';
 export * from './schema/ledger.ts';
 export * from './schema/owners.ts';
 export * from './schema/pull-comments.ts';

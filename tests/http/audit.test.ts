@@ -184,6 +184,10 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     act: () =>
       send(`${REPOSITORY}/backtests`, json('POST', { auto_quarantine: 'flaky', since: '2026-11-01T00:00:00Z' })),
   },
+  'POST /v1/people/forget': {
+    action: 'person.forget',
+    act: () => send('/v1/people/forget', json('POST', { name: `no one of ${name}` })),
+  },
   'POST /v1/verifications': {
     action: 'verification.request',
     act: async () => {

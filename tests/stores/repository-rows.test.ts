@@ -19,6 +19,7 @@ const OTHERS: Record<string, string> = {
   application_keys: 'those for it alone end when the deletion begins',
   sessions: 'those for it alone end when the deletion begins',
   deleted_repositories: 'the receipt',
+  forgotten_people: 'of no repository',
   audit: 'the trail outlives what it speaks of',
   ingest_blocks: 'of several repositories; leaves when it claims nothing any more',
   event_keys: 'digests, which leave with their time',

@@ -28,6 +28,7 @@ const DEEDS: Record<Entry['action'], string> = {
   'repository.rename': 'renamed to',
   'repository.delete': 'deleted',
   'repository.deleted': 'removed all rows of',
+  'person.forget': 'replaced a name by',
   'quarantine.create': 'quarantined',
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',
