@@ -6,6 +6,7 @@ import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
+import { TestNamesStore } from '../src/postgres/test-names.ts';
 import { importedTestRuns } from '../src/queue/imported-test-runs.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { largeTestRuns } from '../src/queue/large-test-runs.ts';
@@ -24,6 +25,7 @@ import { prEventsHandler } from './pr-events.ts';
 import { Refresher } from './refresher.ts';
 import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
+import { Renamer } from './renamer.ts';
 import { Retention } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
@@ -38,6 +40,7 @@ export interface RunningWorkers {
   relay: Relay;
   expiry: Expiry;
   refresher: Refresher;
+  renamer: Renamer;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -75,10 +78,11 @@ export function startWorkers(
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
   const fingerprints = new FingerprintBudget();
+  const names = new TestNamesStore(db);
   // Each track has its own blocks: a small chunk in one with large ones would wait until these are stored.
   const trackHandler = () => {
     const batcher = new Batcher((chunks) => ledger.write(chunks));
-    return testRunsHandler({ clock, repositories, batcher, retentionDays, fingerprints });
+    return testRunsHandler({ clock, repositories, names, batcher, retentionDays, fingerprints });
   };
   const storeChunk = trackHandler();
   const consumers: Record<JobName, Consumer> = {
@@ -102,6 +106,7 @@ export function startWorkers(
   const ofOutbox: Record<OutboxConsumerName, OutboxConsumer> = { relay };
   const expiry = new Expiry({ db, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
+  const renamer = new Renamer({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   const keeper = commentsConfig && new PullKeeper({ ...deps, db, clickhouse: background }, commentsConfig);
@@ -110,7 +115,18 @@ export function startWorkers(
   for (const { loop } of Object.values(ofOutbox))
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
   notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
-  const others = [sweeper, retention, expiry, refresher, regrouper, verifier, backtester, evaluator, ...commenters];
+  const others = [
+    sweeper,
+    retention,
+    expiry,
+    refresher,
+    regrouper,
+    renamer,
+    verifier,
+    backtester,
+    evaluator,
+    ...commenters,
+  ];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();
   return {
@@ -120,6 +136,7 @@ export function startWorkers(
     relay,
     expiry,
     refresher,
+    renamer,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       await Promise.all(loops.map((loop) => loop.stop()));
