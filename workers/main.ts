@@ -6,6 +6,7 @@ import { Ledger } from '../src/ledger/ledger.ts';
 import { EVENTS_CHANNEL } from '../src/postgres/outbox.ts';
 import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
+import { TestNamesStore } from '../src/postgres/test-names.ts';
 import { importedTestRuns } from '../src/queue/imported-test-runs.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { largeTestRuns } from '../src/queue/large-test-runs.ts';
@@ -25,6 +26,7 @@ import { prEventsHandler } from './pr-events.ts';
 import { Refresher } from './refresher.ts';
 import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
+import { Renamer } from './renamer.ts';
 import { Retention } from './retention.ts';
 import { Sweeper } from './sweeper.ts';
 import { testRunsHandler } from './test-runs.ts';
@@ -40,6 +42,7 @@ export interface RunningWorkers {
   expiry: Expiry;
   deleter: Deleter;
   refresher: Refresher;
+  renamer: Renamer;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
 }
@@ -77,10 +80,11 @@ export function startWorkers(
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
   const fingerprints = new FingerprintBudget();
+  const names = new TestNamesStore(db);
   // Each track has its own blocks: a small chunk in one with large ones would wait until these are stored.
   const trackHandler = () => {
     const batcher = new Batcher((chunks) => ledger.write(chunks));
-    return testRunsHandler({ clock, repositories, batcher, retentionDays, fingerprints });
+    return testRunsHandler({ clock, repositories, names, batcher, retentionDays, fingerprints });
   };
   const storeChunk = trackHandler();
   const consumers: Record<JobName, Consumer> = {
@@ -104,6 +108,7 @@ export function startWorkers(
   const ofOutbox: Record<OutboxConsumerName, OutboxConsumer> = { relay };
   const expiry = new Expiry({ db, log });
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
+  const renamer = new Renamer({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
   const deleter = new Deleter({ db, clickhouse: background, clock, log });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
@@ -114,7 +119,8 @@ export function startWorkers(
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
   notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
   const others = [
-    ...[sweeper, retention, expiry, deleter, refresher, regrouper, verifier, backtester, evaluator, ...commenters],
+    ...[sweeper, retention, expiry, deleter, refresher, regrouper, renamer, verifier, backtester, evaluator],
+    ...commenters,
   ];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();
@@ -126,6 +132,7 @@ export function startWorkers(
     expiry,
     deleter,
     refresher,
+    renamer,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       await Promise.all(loops.map((loop) => loop.stop()));

@@ -12,6 +12,7 @@ import { inSlices } from '../src/in-slices.ts';
 import { RepositoryDeleted, UnstorableChunk } from '../src/ledger/ledger.ts';
 import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/ledger/prepare.ts';
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
+import type { TestNamesStore } from '../src/postgres/test-names.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
 import type { Batcher } from './batcher.ts';
 import type { Handler } from './consume.ts';
@@ -20,6 +21,7 @@ import { FingerprintBudget } from './fingerprint-budget.ts';
 export interface TestRunsDeps {
   clock: Clock;
   repositories: RepositoryStore;
+  names: TestNamesStore;
   batcher: Batcher;
   retentionDays: number;
   /** Shared by all queues of the process; a new one unless given. */
@@ -30,6 +32,7 @@ export interface TestRunsDeps {
 export const testRunsHandler = ({
   clock,
   repositories,
+  names,
   batcher,
   retentionDays,
   fingerprints = new FingerprintBudget(),
@@ -41,6 +44,7 @@ export const testRunsHandler = ({
     const chunk = await prepared(warned(payload, repository), {
       fingerprintOf: fingerprints.of(payload.repository.owner),
       repositoryId: repository.id,
+      names: await names.of(repository.id),
       defaultBranch: repository.defaultBranch,
       now: clock.now(),
       retentionDays,

@@ -415,6 +415,23 @@ CREATE TABLE "ci_insights"."quarantines" (
 	"removed_by" text
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."test_renames" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"from_id" uuid NOT NULL,
+	"from_name" text NOT NULL,
+	"to_id" uuid NOT NULL,
+	"to_name" text NOT NULL,
+	"state" text NOT NULL,
+	"reasons" text[] NOT NULL,
+	"confidence" real,
+	"first_ms" bigint NOT NULL,
+	"proposed_at" timestamp with time zone NOT NULL,
+	"decided_at" timestamp with time zone,
+	"decided_by" text,
+	"is_applied" boolean NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."installation" (
 	"is_only" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -749,6 +766,10 @@ CREATE INDEX "quarantines_expiry" ON "ci_insights"."quarantines" USING btree ("e
 CREATE INDEX "quarantines_unannounced" ON "ci_insights"."quarantines" USING btree ("expires_at") WHERE "ci_insights"."quarantines"."removed_at" is null and "ci_insights"."quarantines"."expires_at" is not null and "ci_insights"."quarantines"."announced_expiry" is distinct from "ci_insights"."quarantines"."expires_at";--> statement-breakpoint
 CREATE INDEX "quarantines_of_causes" ON "ci_insights"."quarantines" USING btree ("repository_id","cause_id") WHERE "ci_insights"."quarantines"."cause_id" is not null;--> statement-breakpoint
 CREATE INDEX "quarantines_removed" ON "ci_insights"."quarantines" USING btree ("repository_id","test_id") WHERE "ci_insights"."quarantines"."removed_at" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "test_renames_pair" ON "ci_insights"."test_renames" USING btree ("repository_id","from_id","to_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "test_renames_accepted" ON "ci_insights"."test_renames" USING btree ("repository_id","to_id") WHERE "ci_insights"."test_renames"."state" = 'accepted';--> statement-breakpoint
+CREATE INDEX "test_renames_listed" ON "ci_insights"."test_renames" USING btree ("repository_id","proposed_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "test_renames_unapplied" ON "ci_insights"."test_renames" USING btree ("repository_id") WHERE not "ci_insights"."test_renames"."is_applied";--> statement-breakpoint
 CREATE UNIQUE INDEX "repositories_path" ON "ci_insights"."repositories" USING btree (lower("owner"),lower("name"));--> statement-breakpoint
 CREATE INDEX "backtests_repository" ON "ci_insights"."backtests" USING btree ("repository_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "backtests_open" ON "ci_insights"."backtests" USING btree ("repository_id") WHERE "ci_insights"."backtests"."finished_at" is null;--> statement-breakpoint

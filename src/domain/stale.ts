@@ -9,7 +9,8 @@
  * - `totals`: how many tests of the repository are in which health;
  * - `records`: the records of commits on which a test failed;
  * - `causes`: what failures have in common;
- * - `durations`: how long tests take.
+ * - `durations`: how long tests take;
+ * - `renames`: which tests got another name.
  */
 export const STALE_KINDS = [
   'evidence',
@@ -21,6 +22,7 @@ export const STALE_KINDS = [
   'records',
   'causes',
   'durations',
+  'renames',
 ] as const;
 export type StaleKind = (typeof STALE_KINDS)[number];
 

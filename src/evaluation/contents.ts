@@ -89,8 +89,13 @@ export class Contents {
   readonly executionIds: string[] = [];
   /** Ids of the tests and runs, on any branch. */
   readonly names = new Set<string>();
+  /** On any branch. */
+  readonly testIds = new Set<string>();
   /** By leg, then by test id. */
   readonly #byLeg = new Map<string, Map<string, IdentityContents>>();
+
+  /** @param renamed by test id: the names of tests whose executions may have others */
+  constructor(private readonly renamed: ReadonlyMap<string, string> = new Map()) {}
 
   /** Adds the lines of a part. Throws when they are not those of a block. */
   add(lines: string): void {
@@ -117,7 +122,10 @@ export class Contents {
       this.commits.set(commit, (this.commits.get(commit) ?? false) || line.e_status.includes('failed'));
     for (const id of line.e_execution_id) this.executionIds.push(id);
     this.names.add(line.run_id);
-    for (const id of line.e_test_id) this.names.add(id);
+    for (const id of line.e_test_id) {
+      this.names.add(id);
+      this.testIds.add(id);
+    }
     if (line.on_default) {
       if (commit !== '') this.#addFailuresOnDefault(line);
       this.#addExecutions(line);
@@ -159,7 +167,7 @@ export class Contents {
       const testId = at(line.e_test_id, i);
       let identity = byTest.get(testId);
       if (identity === undefined) {
-        identity = new IdentityContents(testId, at(line.e_test_name, i), leg);
+        identity = new IdentityContents(testId, this.renamed.get(testId) ?? at(line.e_test_name, i), leg);
         byTest.set(testId, identity);
         this.identities.set(identityKey(identity), identity);
       }

@@ -73,16 +73,21 @@ export const conclusiveIn = (history: TestHistory): IdentifiedExecution[] =>
 export const retainedIn = ({ identities }: TestHistory): RetainedExecution[] =>
   [...identities.values()].flatMap(({ executions }) => executions);
 
-/** By test id. Failures are in {@link readGroups}. */
+/**
+ * By test id. Failures are in {@link readGroups}.
+ *
+ * @param names of renamed tests, whose executions have several
+ */
 export async function readHistory(
   clickhouse: ClickHouse,
   repositoryId: string,
   testIds: readonly string[],
+  names: ReadonlyMap<string, string> = new Map(),
 ): Promise<Map<string, TestHistory>> {
   const rows = await clickhouse.select(histories, { repository_id: repositoryId, test_ids: testIds });
   const history = new Map<string, TestHistory>();
   for (const row of rows) {
-    const test = history.get(row.test_id) ?? { name: row.test_name, identities: new Map() };
+    const test = history.get(row.test_id) ?? { name: names.get(row.test_id) ?? row.test_name, identities: new Map() };
     history.set(row.test_id, test);
     const identity = historyOf(row);
     test.identities.set(legKey(identity), identity);

@@ -33,10 +33,12 @@ import {
 } from '../postgres/partitions.ts';
 import { notePullComments } from '../postgres/pull-comments.ts';
 import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
+import { noteStrays } from '../postgres/renames.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
 import { noteStale, readStale, type StaleNote } from '../postgres/stale.ts';
 import { suspectsAmong, unhealthyAmong } from '../postgres/suspects.ts';
+import { namesOfRenamed } from '../postgres/test-names.ts';
 import { noteFirstFailures } from '../postgres/tests.ts';
 import { Contents } from './contents.ts';
 import { judgeContents } from './judge-contents.ts';
@@ -139,9 +141,12 @@ async function evaluateParts(
   parts: readonly Part[],
   commentedSince: PassDeps['commentedSince'],
 ): Promise<void> {
-  const waiting = readContents(parts);
+  const renamed = await namesOfRenamed(tx, [...new Set(parts.map(({ repositoryId }) => repositoryId))]);
+  const waiting = readContents(parts, renamed);
   const known = await countAll(tx, waiting);
   for (const one of waiting) await judge(tx, one, known);
+  for (const { repositoryId, contents } of waiting)
+    if (renamed.has(repositoryId)) await noteStrays(tx, repositoryId, [...contents.testIds]);
   for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
   if (commentedSince && !turn.isImported) await notePulls(tx, waiting, commentedSince());
   await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
@@ -161,10 +166,15 @@ async function notePulls(tx: Executor, waiting: readonly Waiting[], since: numbe
   }
 }
 
-function readContents(parts: readonly Part[]): Waiting[] {
+function readContents(parts: readonly Part[], renamed: ReadonlyMap<string, ReadonlyMap<string, string>>): Waiting[] {
   const waiting = new Map<string, Waiting>();
   for (const { repositoryId, blockId, isImported, body } of parts) {
-    const one = waiting.get(repositoryId) ?? { repositoryId, isImported, contents: new Contents(), blockId };
+    const one = waiting.get(repositoryId) ?? {
+      repositoryId,
+      isImported,
+      contents: new Contents(renamed.get(repositoryId)),
+      blockId,
+    };
     waiting.set(repositoryId, one);
     one.contents.add(zstdDecompressSync(body).toString('utf8'));
   }
@@ -264,6 +274,7 @@ async function judge(tx: Executor, waiting: Waiting, known: Known): Promise<void
   if (contents.identities.size > 0) {
     note('totals');
     note('durations');
+    note('renames');
   }
   if (contents.groups.size > 0) note('causes');
   await noteStale(tx, notes);

@@ -24,6 +24,7 @@ import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import { settleAllEvidence } from '../postgres/stale.ts';
 import { forgetSuspects, readSuspects, writeSuspects } from '../postgres/suspects.ts';
+import { namesOfRenamed } from '../postgres/test-names.ts';
 import { forgetFirstFailuresOf, noteFirstFailures } from '../postgres/tests.ts';
 import type { TestGroup } from './all-tests.ts';
 import { findBeginnings, recordsOf } from './beginnings.ts';
@@ -96,7 +97,8 @@ export async function rederive(
     await lockPartitionsOf(tx, repositoryId);
     const clues = Map.groupBy(await readClues(tx, repositoryId, testIds), identityKey);
     const baselines = Map.groupBy(await readBaselines(tx, repositoryId, testIds), ({ testId }) => testId);
-    const history = await readHistory(clickhouse, repositoryId, testIds);
+    const names = (await namesOfRenamed(tx, [repositoryId])).get(repositoryId);
+    const history = await readHistory(clickhouse, repositoryId, testIds, names);
     const derived = [...history].map(([testId, found]) =>
       deriveState(testId, found, {
         ...{ isFlakyDetectionEnabled, runs, clues },

@@ -25,7 +25,8 @@ import { refreshOwners } from '../postgres/owners.ts';
 import { countWaiting, lockPartitionsOf } from '../postgres/partitions.ts';
 import { PlannerStatistics } from '../postgres/planner-statistics.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
-import { refreshTotals } from '../postgres/repository-totals.ts';
+import { addProposals } from '../postgres/renames.ts';
+import { newestRunOf, refreshTotals } from '../postgres/repository-totals.ts';
 import { causeDays, causeGroups, causeNodes, repositories, testDurations } from '../postgres/schema.ts';
 import {
   type Noted,
@@ -44,6 +45,7 @@ import { deriveCauses } from './derive-causes.ts';
 import { deriveDurations } from './derive-durations.ts';
 import { judgeAgain } from './judge-again.ts';
 import { readLegs } from './legs-of-test.ts';
+import { findRenames } from './propose-renames.ts';
 import { type IdentityState, judgeQuarantines } from './quarantines.ts';
 import { type MovedEvidence, refreshEvidence } from './refresh-evidence.ts';
 
@@ -60,6 +62,8 @@ const REST_TIMES = 10;
 const READ_REST_TIMES = 30;
 /** Causes are derived from all retained failures of a repository, and each of many repositories takes its turn. */
 const CAUSES_REST_MS = 10_000;
+/** Proposals of renames read two weeks, and no one waits for them. */
+const RENAMES_REST_MS = 600_000;
 /** Durations of four weeks hardly change within an hour, and each is read from every execution. */
 const DURATIONS_REST_TIMES = 100;
 /** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
@@ -103,6 +107,7 @@ export class Refresh {
     const hasMoreRecords = await this.#step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
     await this.#causes(repositoryId);
     await this.#durations(repositoryId);
+    await this.#renames(repositoryId);
     return hasMoreEvidence || hasMoreRecords;
   }
 
@@ -117,6 +122,7 @@ export class Refresh {
     const tookMs = performance.now() - startedAt;
     if (kind === 'totals') return READ_REST_TIMES * tookMs;
     if (kind === 'causes') return Math.max(CAUSES_REST_MS, READ_REST_TIMES * tookMs);
+    if (kind === 'renames') return Math.max(RENAMES_REST_MS, DURATIONS_REST_TIMES * tookMs);
     if (kind === 'durations') return Math.max(CAUSES_REST_MS, DURATIONS_REST_TIMES * tookMs);
     return Math.min(REST_TIMES * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
   }
@@ -336,6 +342,25 @@ export class Refresh {
         });
         await settleStale(tx, repositoryId, 'durations', {
           restMs: this.#restOf('durations', startedAt),
+          revision: noted.revision,
+        });
+      }),
+    );
+  }
+
+  /** Without the lock of the partition, for the same reason. What was proposed or decided before stays. */
+  async #renames(repositoryId: string): Promise<void> {
+    const { db, clickhouse } = this.deps;
+    const startedAt = performance.now();
+    const noted = await onPostgres(async () => (await this.#due(db, repositoryId)).get('renames'));
+    if (!noted) return;
+    const newestAt = await onPostgres(() => newestRunOf(db, repositoryId));
+    const found = await findRenames(clickhouse, repositoryId, newestAt);
+    await onPostgres(() =>
+      db.transaction(async (tx) => {
+        await addProposals(tx, repositoryId, found);
+        await settleStale(tx, repositoryId, 'renames', {
+          restMs: this.#restOf('renames', startedAt),
           revision: noted.revision,
         });
       }),

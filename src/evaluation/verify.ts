@@ -23,6 +23,7 @@ import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { identities, repositories } from '../postgres/schema.ts';
 import { readSuspects } from '../postgres/suspects.ts';
+import { namesOfRenamed } from '../postgres/test-names.ts';
 import { readTests } from '../postgres/tests.ts';
 import { REPOSITORIES_AT_ONCE, type TestsOfRepository, testsOnDefaultBranches } from './all-tests.ts';
 import { findBeginnings, type IdentifiedChange, recordsOf } from './beginnings.ts';
@@ -234,7 +235,8 @@ async function differencesOf(
   testIds: readonly string[],
   { isFlakyDetectionEnabled, runs, areBeginningsStale }: ComparedRules,
 ): Promise<{ differences: string[]; states: IdentityState[] }> {
-  const history = await readHistory(clickhouse, repositoryId, testIds);
+  const names = (await namesOfRenamed(db, [repositoryId])).get(repositoryId);
+  const history = await readHistory(clickhouse, repositoryId, testIds, names);
   const groups = await readGroups(clickhouse, repositoryId, testIds);
   const flaky = new Set((await readFlakyExecutions(db, repositoryId, testIds)).map(({ executionId }) => executionId));
   const tests = new Map((await readTests(db, repositoryId, testIds)).map((test) => [test.testId, test]));

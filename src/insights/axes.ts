@@ -54,14 +54,14 @@ export function mountAxes(app: AnyElysia, http: Http, deps: common.InsightsDeps)
     responses: { 200: { description: 'The legs, and what their failures follow.', schema: response } },
     isCoalesced: true,
     handle: async ({ params: path, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const test = await deps.knownTests.get(repository, path.test_id);
+      const { repository, testId } = await common.testAsked(deps, path);
+      const test = await deps.knownTests.get(repository, testId);
       const window = windowUpTo(deps.clock.now());
       const lastFailureAt = latest(test.identities.map(({ summary }) => summary.lastFailureAt));
       const since = formatMoment(window.start);
       if (lastFailureAt === null || lastFailureAt < window.start)
         return { body: { since, is_complete: true, fails_with: null, legs_count: 0, legs: [] } };
-      const asked = { repositoryId: repository.id, testId: path.test_id, window };
+      const asked = { repositoryId: repository.id, testId, window };
       const { isComplete, legs, failsWith } = await legsOfTest(deps.clickhouse, asked, {
         owner: repository.owner,
         signal,

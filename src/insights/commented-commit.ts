@@ -6,6 +6,7 @@ import { onPostgres } from '../postgres/client.ts';
 import { readOwners } from '../postgres/owners.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { TestNamesStore } from '../postgres/test-names.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { causesOfFailures } from './causes-of-failures.ts';
 import { claimAbout } from './claim-json.ts';
@@ -20,7 +21,9 @@ import { UsualTestsOfJobs } from './usual-tests.ts';
 /** More than a comment shows. */
 const FAILURES_MAX = 100;
 
-export type CommentedStores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };
+export type CommentedStores = Omit<InsightsDeps, 'knownTests' | 'names' | 'searches'> & {
+  quarantines: QuarantineStore;
+};
 
 export class CommentedCommits {
   readonly #deps: InsightsDeps & { commits: Commits; evidence: FailureEvidence };
@@ -34,6 +37,7 @@ export class CommentedCommits {
     this.#deps = {
       ...stores,
       knownTests: new KnownTests(stores.db, stores.clock),
+      names: new TestNamesStore(stores.db),
       searches: new FairQueue(SEARCH_SHARES),
       commits: new Commits(stores.db, stores.clickhouse),
       evidence: new FailureEvidence(stores.db, stores.quarantines),

@@ -19,6 +19,7 @@ import { text } from '../http/text.ts';
 import type { Database } from '../postgres/client.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { Repository, RepositoryStore } from '../postgres/repositories.ts';
+import type { TestNamesStore } from '../postgres/test-names.ts';
 import { type KnownTests, unknownTest } from './known-tests.ts';
 
 export interface InsightsDeps {
@@ -28,6 +29,7 @@ export interface InsightsDeps {
   quarantines: QuarantineStore;
   db: Database;
   knownTests: KnownTests;
+  names: TestNamesStore;
   /** The turns of searches by pattern. */
   searches: FairQueue;
   /** For which repositories the service keeps comments and checks at the host itself; without it, for none. */
@@ -149,9 +151,21 @@ export const pageFields = {
   per_page: z.int().meta({ description: 'Items per page', example: 10 }),
 };
 
-/** The repository of a test. Throws the 404 of an unknown test: a repository without uploads has no tests. */
-export async function repositoryOfTest(deps: InsightsDeps, ownerName: string, name: string): Promise<Repository> {
-  const found = await deps.repositories.find(ownerName, name);
-  if (!found) throw unknownTest();
-  return found;
+interface TestPath {
+  owner: string;
+  repository_name: string;
+  test_id: string;
+}
+
+/**
+ * The test that an address names: of a test that was renamed, also by the id that its new name alone would have. Throws the 404
+ * of an unknown test: a repository without uploads has no tests.
+ */
+export async function testAsked(
+  { repositories, names }: Pick<InsightsDeps, 'repositories' | 'names'>,
+  { owner: ownerName, repository_name: name, test_id: asked }: TestPath,
+): Promise<{ repository: Repository; testId: string }> {
+  const repository = await repositories.find(ownerName, name);
+  if (!repository) throw unknownTest();
+  return { repository, testId: (await names.of(repository.id)).testOf(asked) };
 }

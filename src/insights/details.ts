@@ -108,8 +108,8 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
     responses: { 200: { description: 'The test.', schema: response } },
     isCoalesced: true,
     handle: async ({ params: path }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const test = await deps.knownTests.get(repository, path.test_id);
+      const { repository, testId } = await common.testAsked(deps, path);
+      const test = await deps.knownTests.get(repository, testId);
       const { firstFailure, firstFailurePull: pull } = test;
       const now = deps.clock.now();
       const summaries = test.identities.map(({ summary }) => summary);
@@ -122,7 +122,7 @@ export function mountDetails(app: AnyElysia, http: Http, deps: common.InsightsDe
         body: {
           repository: repository.name,
           test_name: test.name,
-          test_id: path.test_id,
+          test_id: testId,
           health_status: health,
           is_active: countedIdentities(test.identities).some((one) => isActive(one, now)),
           ...common.confidenceJson(confidenceOfTest(health, beliefsOf(test.identities))),

@@ -138,14 +138,14 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
         url: publicUrlOf(http.publicUrl, url),
       };
       const list = listOf(order);
+      const { repository, testId } = await common.testAsked(deps, path);
       const page = await readPage(list, asked, async ({ window, key, perPage, direction }) => {
-        const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-        const asked = { testId: path.test_id, window };
+        const asked = { testId, window };
         const read: Promise<readonly Counted[] | undefined> =
           axes.length === 0
             ? reads.get(repository, asked, signal)
             : countOnAxes(deps, repository, { ...asked, axes }, signal);
-        const [found, { name }] = await Promise.all([read, deps.knownTests.get(repository, path.test_id)]);
+        const [found, { name }] = await Promise.all([read, deps.knownTests.get(repository, testId)]);
         const rows = (found ?? []).map(({ pipeline_name, job_name, executions }) => ({
           test_name: name,
           pipeline_name,
@@ -156,7 +156,7 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
         return rowsBeyond(rows, list.keyOf, { key, isForward, limit: perPage + 1 });
       });
       return pageReply(page, 'executions', ({ test_name, pipeline_name, job_name, executions_count }) => ({
-        test_id: path.test_id,
+        test_id: testId,
         test_name,
         pipeline_name,
         job_name,

@@ -32,9 +32,9 @@ export function mountExplanation(app: AnyElysia, http: Http, deps: ExplanationOp
     responses: { 200: { description: 'The explanation.', schema: explanationSchema } },
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const { name } = await deps.knownTests.get(repository, path.test_id);
-      const test = { id: path.test_id, name };
+      const { repository, testId } = await common.testAsked(deps, path);
+      const { name } = await deps.knownTests.get(repository, testId);
+      const test = { id: testId, name };
       const body = await deps.explanationTurns.take(repository.owner, signal, (turn) =>
         explain(deps, { repository, test, asOf: query.as_of, now: deps.clock.now(), turn }),
       );

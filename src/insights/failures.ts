@@ -113,13 +113,13 @@ export function mountFailures(app: AnyElysia, http: Http, deps: common.InsightsD
     responses: { 200: { description: 'The failure groups.', schema: failuresSchema } },
     isCoalesced: true,
     handle: async ({ params: path, query: { axis }, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const { repository, testId } = await common.testAsked(deps, path);
       const [failures, causeOf] = await Promise.all([
         axis.length === 0
-          ? reads.get(repository, path.test_id).then((groups) => (groups ?? []).map(groupJson))
-          : failuresOnAxes(deps, { repository, testId: path.test_id, axes: axis }, signal),
-        causes.get(repository, path.test_id),
-        deps.knownTests.get(repository, path.test_id),
+          ? reads.get(repository, testId).then((groups) => (groups ?? []).map(groupJson))
+          : failuresOnAxes(deps, { repository, testId, axes: axis }, signal),
+        causes.get(repository, testId),
+        deps.knownTests.get(repository, testId),
       ]);
       return { body: { failures: failures.map((one) => ({ ...one, cause_id: causeOf?.get(one.id) ?? null })) } };
     },
@@ -196,9 +196,9 @@ export function mountFailure(app: AnyElysia, http: Http, deps: common.InsightsDe
     },
     isCoalesced: true,
     handle: async ({ params: path, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const { repository, testId } = await common.testAsked(deps, path);
       const read = async (failureId: string) => {
-        const asked = { repository_id: repository.id, test_id: path.test_id, failure_id: failureId };
+        const asked = { repository_id: repository.id, test_id: testId, failure_id: failureId };
         const [row] = await deps.clickhouse.select(
           group,
           { ...asked, latest: LATEST_EVENTS },
@@ -208,7 +208,7 @@ export function mountFailure(app: AnyElysia, http: Http, deps: common.InsightsDe
       };
       let row = await read(path.failure_id);
       if (!row) {
-        const successor = await successorOf(deps.db, repository.id, path.test_id, path.failure_id);
+        const successor = await successorOf(deps.db, repository.id, testId, path.failure_id);
         if (successor !== undefined) row = await read(successor);
       }
       const newest = row?.latest_events[0];
@@ -220,7 +220,7 @@ export function mountFailure(app: AnyElysia, http: Http, deps: common.InsightsDe
         failure_count: row.events,
         first_failure_at: formatMoment(row.first_ms),
         last_failure_at: formatMoment(row.last_ms),
-        cause_id: (await causes.get(repository, path.test_id))?.get(row.failureId) ?? null,
+        cause_id: (await causes.get(repository, testId))?.get(row.failureId) ?? null,
         latest_events: row.latest_events.map((event) => ({
           id: `${event.execution_id}.${event.attempt}`,
           failed_at: formatMoment(event.failed_ms),

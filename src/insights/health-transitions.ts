@@ -49,8 +49,8 @@ export function mountHealthTransitions(app: AnyElysia, http: Http, deps: common.
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
       const { start, end } = checkedWindow(query, deps.clock.now());
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const history = await histories.get(repository, path.test_id, signal);
+      const { repository, testId } = await common.testAsked(deps, path);
+      const history = await histories.get(repository, testId, signal);
       if (!history) throw unknownTest();
       const listed = healthTransitions(history.identities).filter(({ at }) => at >= start && at < end);
       return {

@@ -152,13 +152,13 @@ export function mountHistory(app: AnyElysia, http: Http, deps: common.InsightsDe
         window: (first = longWindow(query, deps.clock.now())) => first,
         url: publicUrlOf(http.publicUrl, url),
       };
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const { repository, testId } = await common.testAsked(deps, path);
       const page = await readPage(history, asked, ({ window, key, perPage, direction }) =>
         deps.clickhouse.select(
           pages[direction],
           {
             repository_id: repository.id,
-            test_id: path.test_id,
+            test_id: testId,
             start_ms: window.start,
             end_ms: window.end,
             ...values,
@@ -171,7 +171,7 @@ export function mountHistory(app: AnyElysia, http: Http, deps: common.InsightsDe
         ),
       );
       const [attempts, pulls] = await Promise.all([
-        attemptsOf(deps, repository, { testId: path.test_id, rows: page.items, isWhole: false }, signal),
+        attemptsOf(deps, repository, { testId, rows: page.items, isWhole: false }, signal),
         pullsOf(deps, repository, page.items),
       ]);
       return pageReply(page, 'executions', (row) => listedJson(row, attempts.get(row.execution) ?? [], pulls));
@@ -193,18 +193,18 @@ export function mountHistory(app: AnyElysia, http: Http, deps: common.InsightsDe
     responses: { 200: { description: 'The execution.', schema: wholeExecution } },
     isCoalesced: true,
     handle: async ({ params: path, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
+      const { repository, testId } = await common.testAsked(deps, path);
       const [row] = await deps.clickhouse.select(
         oneExecution,
-        { repository_id: repository.id, test_id: path.test_id, execution: BigInt(path.execution_id) },
+        { repository_id: repository.id, test_id: testId, execution: BigInt(path.execution_id) },
         { owner: repository.owner, signal },
       );
       if (!row) throw notFound('This test has no such execution. Its executions are listed at …/history.');
       const [attempts, pulls] = await Promise.all([
-        attemptsOf(deps, repository, { testId: path.test_id, rows: [row], isWhole: true }, signal),
+        attemptsOf(deps, repository, { testId, rows: [row], isWhole: true }, signal),
         pullsOf(deps, repository, [row]),
       ]);
-      return { body: wholeJson(path.test_id, row, attempts.get(row.execution) ?? [], pulls) };
+      return { body: wholeJson(testId, row, attempts.get(row.execution) ?? [], pulls) };
     },
   });
 }

@@ -66,23 +66,18 @@ export function mountPrompts(app: AnyElysia, http: Http, deps: CauseDeps & { com
     responses,
     isCoalesced: true,
     handle: async ({ params: path, url, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const test = await deps.knownTests.get(repository, path.test_id);
+      const { repository, testId } = await common.testAsked(deps, path);
+      const test = await deps.knownTests.get(repository, testId);
       const now = deps.clock.now();
       const [groups, failed] = await Promise.all([
-        onPostgres(() => newestFailureGroups(deps.db, repository.id, [path.test_id], GROUPS_MAX)),
-        newestFailed(deps, repository, { testId: path.test_id, window: windowTo(now) }, signal),
+        onPostgres(() => newestFailureGroups(deps.db, repository.id, [testId], GROUPS_MAX)),
+        newestFailed(deps, repository, { testId, window: windowTo(now) }, signal),
       ]);
-      const known = (groups.get(path.test_id) ?? []).map(({ newest, ...group }) => ({ newest, ...totalsOf(group) }));
+      const known = (groups.get(testId) ?? []).map(({ newest, ...group }) => ({ newest, ...totalsOf(group) }));
       const newest = known[0];
       const beginning =
         newest &&
-        (await beginningOf(
-          deps,
-          repository,
-          { testId: path.test_id, testName: test.name, beganAt: newest.firstAt },
-          signal,
-        ));
+        (await beginningOf(deps, repository, { testId, testName: test.name, beganAt: newest.firstAt }, signal));
       const counts = recentCounts(
         test.identities.map(({ summary }) => summary),
         now,
@@ -110,7 +105,7 @@ export function mountPrompts(app: AnyElysia, http: Http, deps: CauseDeps & { com
         ...sharedOf(repository, {
           failed,
           beginning,
-          page: `${service}/app/${pathOf(repository)}/tests/${path.test_id}`,
+          page: `${service}/app/${pathOf(repository)}/tests/${testId}`,
           more: api,
         }),
       });

@@ -34,9 +34,9 @@ export function mountRecovery(app: AnyElysia, http: Http, deps: ExplanationOpera
     responses: { 200: { description: 'What it still needs.', schema: recoverySchema } },
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const { name } = await deps.knownTests.get(repository, path.test_id);
-      const test = { id: path.test_id, name };
+      const { repository, testId } = await common.testAsked(deps, path);
+      const { name } = await deps.knownTests.get(repository, testId);
+      const test = { id: testId, name };
       const body = await deps.explanationTurns.take(repository.owner, signal, (turn) =>
         recoveryOf(deps, { repository, test, now: deps.clock.now(), turn }, query.confidence ?? SURE_FROM),
       );

@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { FairQueue } from '../fair-queue.ts';
 import type { Http } from '../http/operation.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
+import { TestNamesStore } from '../postgres/test-names.ts';
 import { SEARCH_SHARES } from '../postgres/test-search.ts';
 import { mountAxes } from './axes.ts';
 import { mountCause } from './cause.ts';
@@ -39,6 +40,7 @@ import { mountRecovery } from './recovery.ts';
 import { RedRunLedgers } from './red-run-ledger.ts';
 import { mountRedRuns } from './red-runs.ts';
 import { mountRedRunsByDay } from './red-runs-by-day.ts';
+import { mountRenames } from './renames.ts';
 import { mountRepositories } from './repositories.ts';
 import { mountRepositoryChanges } from './repository-changes.ts';
 import { mountRepositoryStats } from './repository-stats.ts';
@@ -65,6 +67,7 @@ const MOUNTED = [
   mountOwnerPreview,
   mountCodeowners,
   mountDetails,
+  mountRenames,
   mountStats,
   mountRepositoryStats,
   mountSegments,
@@ -98,15 +101,17 @@ const MOUNTED = [
   mountPrompts,
 ];
 
-type Stores = Omit<InsightsDeps, 'knownTests' | 'searches'> & { quarantines: QuarantineStore };
+type Stores = Omit<InsightsDeps, 'knownTests' | 'names' | 'searches'> & { quarantines: QuarantineStore };
 
 export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void {
   const runDays = new RunDays(stores);
   const knownTests = new KnownTests(stores.db, stores.clock);
+  const names = new TestNamesStore(stores.db);
   const redRunLedgers = new RedRunLedgers({ ...stores, runDays });
   const deps = {
     ...stores,
     knownTests,
+    names,
     whereTheyFail: new WhereTheyFail({ ...stores, knownTests }),
     commits: new Commits(stores.db, stores.clickhouse),
     evidence: new FailureEvidence(stores.db, stores.quarantines),

@@ -110,12 +110,12 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
     isCoalesced: true,
     handle: async ({ params: path, query, signal }) => {
       const window = checkedWindow(query, deps.clock.now());
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const flaky = await onPostgres(() => readFlakyExecutions(deps.db, repository.id, [path.test_id], window.start));
+      const { repository, testId } = await common.testAsked(deps, path);
+      const flaky = await onPostgres(() => readFlakyExecutions(deps.db, repository.id, [testId], window.start));
       const asked = {
         flaky_ids: flaky.map(({ executionId }) => BigInt(executionId)),
         repository_id: repository.id,
-        test_id: path.test_id,
+        test_id: testId,
         start_ms: window.start,
         end_ms: window.end,
         commits: COMMITS_MAX + 1,
@@ -123,12 +123,12 @@ export function mountSegments(app: AnyElysia, http: Http, deps: common.InsightsD
       };
       const [rows] = await Promise.all([
         deps.clickhouse.select(commitResults, asked, { owner: repository.owner, signal }),
-        deps.knownTests.get(repository, path.test_id),
+        deps.knownTests.get(repository, testId),
       ]);
       const newest = rows.slice(0, COMMITS_MAX).reverse();
       const [troubles, changes] = await Promise.all([
         RunTroubles.of(deps.db, repository.id, newest.flatMap(failedIn)),
-        onPostgres(() => readHealthChanges(deps.db, repository.id, [path.test_id])),
+        onPostgres(() => readHealthChanges(deps.db, repository.id, [testId])),
       ]);
       const isBroken = brokenAt(changes);
       const segments = segmentsOf(

@@ -135,13 +135,13 @@ export function mountStats(app: AnyElysia, http: Http, deps: common.InsightsDeps
             type: 'invalid_window',
           },
         ]);
-      const repository = await common.repositoryOfTest(deps, path.owner, path.repository_name);
-      const asked = { testId: path.test_id, window, width };
+      const { repository, testId } = await common.testAsked(deps, path);
+      const asked = { testId, window, width };
       const [found] = await Promise.all([
         query.axis.length === 0
           ? readBuckets(repository, path.stat, asked, signal)
           : bucketsOnAxes(deps, { repository, stat: path.stat, asked, axes: query.axis }, signal),
-        deps.knownTests.get(repository, path.test_id),
+        deps.knownTests.get(repository, testId),
       ]);
       const isJudged = path.stat !== 'flaky_count' || repository.flakyDetectionEnabled;
       return { body: series(path.stat, isJudged ? found : [], window, width) };

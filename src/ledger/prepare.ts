@@ -8,6 +8,7 @@ import { FINGERPRINT_VERSION, normaliseMessage } from '../domain/fingerprint.ts'
 import { executionIdOf, failureIdOf, sourceKeyOf, TestIds } from '../domain/identity.ts';
 import { FAILURES_MAX, nameRejection, runRejection } from '../domain/limits.ts';
 import { type Rejection, Rejections } from '../domain/rejections.ts';
+import type { TestNames } from '../domain/rename-decisions.ts';
 import { type ReportedResult, variantOf } from '../domain/result-variant.ts';
 import { effectiveTime, isRetained } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
@@ -65,6 +66,8 @@ export interface PrepareOptions {
   /** Milliseconds since the epoch. */
   now: number;
   retentionDays: number;
+  /** The names of tests that were renamed; none unless given. */
+  names?: Pick<TestNames, 'testNamed'>;
   /** The fingerprint of a failure's message; `normaliseMessage` unless given. */
   fingerprintOf?: (message: string) => string;
 }
@@ -102,7 +105,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
       continue;
     }
     const sourceKey = entry(sourceKeys, entry(columns.source, row));
-    const testId = testIds.of(options.repositoryId, name);
+    const testId = options.names?.testNamed(name) ?? testIds.of(options.repositoryId, name);
     const status = entry(columns.status, row);
     const variant = variantOf({
       status,

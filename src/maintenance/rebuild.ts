@@ -8,32 +8,23 @@
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
-import { concurrently } from '../concurrently.ts';
-import { STALE_KINDS } from '../domain/stale.ts';
-import { REPOSITORIES_AT_ONCE, testsIn, testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { oldestRetained, rederive, rederiveUnseen, rejudgeRuns } from '../evaluation/rederive.ts';
-import { Refresh } from '../evaluation/refresh.ts';
-import type { Logger } from '../observability/log.ts';
-import { type Database, onPostgres } from '../postgres/client.ts';
+import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
+import { oldestRetained } from '../evaluation/rederive.ts';
+import { onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { forgetStates } from '../postgres/forget-states.ts';
-import { readMeanings } from '../postgres/judged-runs.ts';
 import { REBUILD_LOCK } from '../postgres/locks.ts';
-import { noteOwnersStale } from '../postgres/owners.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
-import type { QuarantineStore } from '../postgres/quarantines.ts';
-import { replaceNewest } from '../postgres/repository-totals.ts';
 import { repositories } from '../postgres/schema.ts';
-import { forgetStale, noteStale } from '../postgres/stale.ts';
+import { deriveAgain, type RebuildDeps } from './derive-again.ts';
 import { derived } from './derived.ts';
-import { readNewestRuns } from './newest-runs.ts';
 import { replacePartitions } from './partitions.ts';
 import { currentGroupOf, type GroupOf, regroupFailures } from './regroup.ts';
 import { markRegrouped } from './regroup-online.ts';
+import { moveRenamed } from './rename-tests.ts';
 import { evaluateStoredParts } from './stored-parts.ts';
 
 /** The current default branch of each repository. */
@@ -47,13 +38,6 @@ const misplacedExecutions = defineLongQuery(
 );
 const movedExecutions = defineStatement('maintenance/moved_executions', ofMonth);
 const movedFailures = defineStatement('maintenance/moved_failures', { month: 'UInt32' });
-
-export interface RebuildDeps {
-  clickhouse: ClickHouse;
-  postgres: { db: Database };
-  quarantines: QuarantineStore;
-  log: Logger;
-}
 
 export interface RebuildReport {
   /** Executions that moved on or off the default branch. */
@@ -75,58 +59,18 @@ export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroup
       };
       const moved = await moveToDefaultBranch(deps, branches);
       deps.log.info({ moved }, 'executions moved on or off the default branch');
+      await moveRenamed(deps);
       const everything = scopeOf();
       await replacePartitions(deps.clickhouse, 'runs', 'table', derived.runs(everything));
       await replacePartitions(deps.clickhouse, 'commit_runs', 'table', derived.commit_runs(everything));
       const regrouped = await regroupFailures(deps, groupOf);
-      const judging = { ...deps, db: deps.postgres.db };
-      await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rejudgeRuns(judging, id));
-      const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
-      const retainedSince = await oldestRetained(deps.clickhouse);
-      const all = await testsOnDefaultBranches(deps.clickhouse);
-      await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
-        const isFlakyDetectionEnabled = enabled.get(id) ?? true;
-        // A repository of a million tests has a hundred thousand runs, and a thousand groups.
-        const runs = await readMeanings(deps.postgres.db, id);
-        for (const group of groups) await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
-      });
-      await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rederiveUnseen(judging, id));
-      const tests = all.reduce((sum, { groups }) => sum + testsIn(groups), 0);
-      await refreshAll(
-        deps,
-        known.map(({ id }) => id),
-      );
+      const tests = await deriveAgain(deps, known, await testsOnDefaultBranches(deps.clickhouse));
       // They follow again from what arrives; until then, the commits are read from ClickHouse.
       await forgetOutdatedCommits(deps.postgres.db);
       await markRegrouped(tx);
       return { moved, tests, regrouped };
     }),
   );
-}
-
-/** Counts every repository, and marks the quarantines that have recovered. New ones are left to the next run of a test. */
-async function refreshAll(
-  { clickhouse, postgres: { db }, quarantines }: RebuildDeps,
-  ids: readonly string[],
-): Promise<void> {
-  const newest = await readNewestRuns(clickhouse);
-  const refresh = new Refresh({ db, clickhouse, quarantines }, true);
-  for (const id of ids) {
-    await db.transaction(async (tx) => {
-      await lockPartitionsOf(tx, id);
-      await replaceNewest(tx, id, newest.get(id) ?? 0);
-      await forgetStale(tx, id, STALE_KINDS);
-      const blockId = Number.MAX_SAFE_INTEGER;
-      await noteOwnersStale(tx, id);
-      await noteStale(tx, [
-        { repositoryId: id, kind: 'quarantines', blockId },
-        { repositoryId: id, kind: 'totals', blockId },
-        { repositoryId: id, kind: 'causes', blockId },
-        { repositoryId: id, kind: 'durations', blockId },
-      ]);
-    });
-    await refresh.refresh(id);
-  }
 }
 
 /** Rewrites the partitions with wrongly marked executions. Returns the number of these executions. */

@@ -22,6 +22,7 @@ import { listingDifferences } from '../postgres/test-listings.ts';
 import { readNewestRuns } from './newest-runs.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
+import { renameDifferences } from './rename-tests.ts';
 import { causeDifferences } from './verify-causes.ts';
 import { commitDifferences } from './verify-commits.ts';
 import { durationDifferences } from './verify-durations.ts';
@@ -144,6 +145,10 @@ export async function lookAt(
       repositoryId,
       executionsAtOnce,
     }),
+  );
+  differences.set(
+    'names of tests: as renames say',
+    await renameDifferences({ clickhouse, db: postgres.db }, repositoryId),
   );
   differences.set('lists: by the number of executions', await listingDifferences(postgres.db, repositoryId));
   differences.set(

@@ -1,7 +1,6 @@
 /** Makes and removes one quarantine, with its event and its entry in the trail; within a transaction that raises the revision. */
 import { and, eq } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
-import { testIdOf } from '../domain/identity.ts';
 import type { QuarantineSource } from '../domain/quarantine-rules.ts';
 import { narrowingOf } from '../domain/quarantine-scope.ts';
 import type { Executor } from './client.ts';
@@ -21,6 +20,7 @@ import {
   recordDeed,
 } from './quarantine-records.ts';
 import { quarantines } from './schema.ts';
+import { namesOfRenamed, testIdNamed } from './test-names.ts';
 
 export interface NewQuarantine extends Partial<QuarantineTerms> {
   testName: string;
@@ -39,9 +39,12 @@ export async function insertQuarantine(
   { by, now }: { by: NamedActor; now: number },
 ): Promise<Quarantine | undefined> {
   const { pipelineName = null, jobName = null, axes = null, failureIds = null, causeId = null } = wanted;
-  const testId = testIdOf(repositoryId, wanted.testName);
+  // Under the test that has the name, or had it; and under its name of today.
+  const testId = await testIdNamed(tx, repositoryId, wanted.testName);
+  const renamed = (await namesOfRenamed(tx, [repositoryId])).get(repositoryId)?.get(testId);
   const row = {
     ...wanted,
+    ...(renamed !== undefined && { testName: renamed }),
     id: uuid7(),
     repositoryId,
     testId,

@@ -33,6 +33,15 @@ export async function noteRuns(tx: Executor, newest: ReadonlyMap<string, number>
 }
 
 /** Forgets when something ran in a repository, because that is derived from scratch. */
+/** When the newest execution of a repository finished; milliseconds since the epoch, 0 if nothing ran. */
+export async function newestRunOf(tx: Executor, repositoryId: string): Promise<number> {
+  const [row] = await tx
+    .select({ newestMs: repositoryCounts.newestMs })
+    .from(repositoryCounts)
+    .where(eq(repositoryCounts.repositoryId, repositoryId));
+  return row?.newestMs ?? 0;
+}
+
 export async function replaceNewest(tx: Executor, repositoryId: string, newestAt: number): Promise<void> {
   await tx
     .insert(repositoryCounts)

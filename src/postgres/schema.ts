@@ -16,6 +16,7 @@ export * from './schema/ledger.ts';
 export * from './schema/owners.ts';
 export * from './schema/pull-comments.ts';
 export * from './schema/quarantines.ts';
+export * from './schema/renames.ts';
 export * from './schema/repositories.ts';
 export * from './schema/requests.ts';
 export * from './schema/runs.ts';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { KeyRateLimit } from '../../src/access/key-rate-limit.ts';
 import { byService } from '../../src/domain/audit.ts';
+import { testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
 import { createLogger } from '../../src/observability/log.ts';
@@ -79,6 +80,16 @@ async function causeOf(): Promise<string> {
     [id, CAUSE],
   );
   return CAUSE;
+}
+
+/** The name of a test that ran on the default branch. */
+async function testOf(): Promise<string> {
+  const { id } = await service.stores.repositories.record({ host: 'github.com', owner, name });
+  await service.stores.postgres.pool.query(
+    'insert into ci_insights.tests (repository_id, test_id, name) values ($1, $2, $3) on conflict do nothing',
+    [id, testIdOf(id, 'ran'), 'ran'],
+  );
+  return 'ran';
 }
 
 /** A request to each operation that changes something, and the action that the trail has of it. */
@@ -166,6 +177,20 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
   'DELETE /v1/ci/:owner/repositories/:repository/causes/:cause_id/quarantine': {
     action: 'cause.release',
     act: async () => send(`${REPOSITORY}/causes/${await causeOf()}/quarantine`, { method: 'DELETE' }),
+  },
+  'POST /v1/ci/:owner/repositories/:repository/renames': {
+    action: 'rename.accept',
+    act: async () => send(`${REPOSITORY}/renames`, json('POST', { test_name: await testOf(), new_name: 'renamed' })),
+  },
+  'PATCH /v1/ci/:owner/repositories/:repository/renames/:rename_id': {
+    action: 'rename.undo',
+    act: async () => {
+      const id = await sendForId(
+        `${REPOSITORY}/renames`,
+        json('POST', { test_name: await testOf(), new_name: 'renamed for a while' }),
+      );
+      return send(`${REPOSITORY}/renames/${id}`, json('PATCH', { state: 'undone' }));
+    },
   },
   'POST /v1/ci/:owner/repositories/:repository/views': {
     action: 'view.create',

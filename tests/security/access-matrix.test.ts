@@ -153,6 +153,9 @@ const ROWS: Record<string, Rule> = {
   [`PATCH ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`DELETE ${REPOSITORY}/quarantines/:quarantine_id`]: 'quarantine',
   [`POST ${REPOSITORY}/quarantines/:quarantine_id/restore`]: 'quarantine',
+  [`GET ${REPOSITORY}/renames`]: 'read',
+  [`POST ${REPOSITORY}/renames`]: 'quarantine',
+  [`PATCH ${REPOSITORY}/renames/:rename_id`]: 'quarantine',
   // Own views; tests/http/views.test.ts asks for those of everyone.
   [`GET ${REPOSITORY}/views`]: 'read',
   [`POST ${REPOSITORY}/views`]: 'read',
@@ -222,6 +225,7 @@ const VALUES: Record<string, string> = {
   verification_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   execution_id: '7',
   view_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
+  rename_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6b',
   backtest_id: '0198f3a2-6c1e-7b1c-8f5d-1f2e3d4c5b6a',
   stat: 'mean_duration',
 };

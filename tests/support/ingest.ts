@@ -86,6 +86,10 @@ export class IngestDriver {
     return this.#workers.refresher;
   }
 
+  get renamer(): RunningWorkers['renamer'] {
+    return this.#workers.renamer;
+  }
+
   get retention(): RunningWorkers['retention'] {
     return this.#workers.retention;
   }
