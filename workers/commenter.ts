@@ -1,6 +1,6 @@
 /**
  * Keeps the comments on pull requests and the checks of their commits, where the service is to. A pass of the evaluation notes
- * pull requests on which something ran (src/postgres/pull-comments.ts). Every worker takes what is due, and together they do it
+ * pull requests on which something ran, and a webhook those with a new commit (src/postgres/pull-comments.ts). Every worker takes what is due, and together they do it
  * once.
  */
 import { limitedMsOf, type PullKeeper } from '../src/comments/pull-keeper.ts';
@@ -53,7 +53,7 @@ export class Commenter {
   async #keep(due: DuePull): Promise<void> {
     const { db, repositories, keeper } = this.deps;
     const repository = await repositories.find(due.owner, due.name);
-    if (repository?.id !== due.repositoryId) return settlePull(db, due, 'moved');
+    if (repository?.id !== due.repositoryId) return settlePull(db, due, { outcome: 'moved', isCommented: false });
     const host = keeper.hostOf(repository) ?? '';
     const restMs = (this.#restsUntil.get(host) ?? 0) - performance.now();
     if (restMs > 0) return postponePull(db, due, { failure: RESTS, afterMs: restMs });

@@ -69,13 +69,14 @@ export function startWorkers(
   const { db } = deps.postgres;
   const { retentionDays, auditRetentionDays, commentsConfig } = deps.config;
   const isHasty = evaluationPauseMs === 0;
+  const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
   const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
   const evaluator = new Evaluator({
     db,
     log,
     onEvaluated: refresher.loop.wake,
     everyMs: evaluationEveryMs,
-    commentedSince: commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS)),
+    commentedSince: since,
     ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
   });
   const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
@@ -92,7 +93,7 @@ export function startWorkers(
     'large-test-runs': consume(largeTestRuns, trackHandler()),
     'imported-test-runs': consume(importedTestRuns, trackHandler()),
     'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
-    'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories })),
+    'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories, commentedSince: since })),
   };
   const workers = Object.values(consumers).map((start) => start(deps));
   const takeJobs = (isAgreed: boolean): void => {

@@ -10,6 +10,7 @@ import type { Logger } from '../src/observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../src/postgres/client.ts';
 import { laterPseudonyms } from '../src/postgres/forgotten-people.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
+import { noteHeads, type PullRan } from '../src/postgres/pull-comments.ts';
 import { keepPullRequests, newestOfBranches, type PullRequest, pullRequestsOf } from '../src/postgres/pull-requests.ts';
 import type { RepositoryStore } from '../src/postgres/repositories.ts';
 import { doerOf } from '../src/postgres/repository-changes.ts';
@@ -27,6 +28,8 @@ export interface PrEventsDeps {
   log: Logger;
   db: Database;
   repositories: RepositoryStore;
+  /** Where the service keeps comments: the newest commits of pull requests that change since then are noted. */
+  commentedSince?: (() => number) | undefined;
 }
 
 /**
@@ -98,6 +101,7 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
   await onPostgres(() =>
     deps.db.transaction(async (tx) => {
       await keepPullRequests(tx, await rowsOf(tx, repository.id, payload.pull_requests));
+      if (deps.commentedSince) await noteHeads(tx, repository.id, headsOf(payload, deps.commentedSince()));
       const newest = await newestOfBranches(
         tx,
         repository.id,
@@ -108,6 +112,20 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
     }),
   );
 }
+
+/** Their results may have come before the pull request, or before it had this commit. Of one that has ended, no one reads them. */
+function headsOf({ pull_requests: versions, events }: PrEventsJob, since: number): PullRan[] {
+  const ended = new Set(events.flatMap(({ type, pull_request: number }) => (ENDS.includes(type) ? [number] : [])));
+  const heads = new Map<number, PullRan>();
+  for (const { number, head_commit: commit, merge_commit: merged, updated_at } of versions) {
+    const ranAt = Date.parse(updated_at);
+    if (commit && merged === null && !ended.has(number) && ranAt >= Math.max(since, heads.get(number)?.ranAt ?? 0))
+      heads.set(number, { number, commit, ranAt });
+  }
+  return [...heads.values()];
+}
+
+const ENDS = ['action.merge', 'action.close'];
 
 /** The repository host moves a repository, and tells. */
 const HOST = doerOf(byService('repository host'));

@@ -374,6 +374,7 @@ CREATE TABLE "ci_insights"."pull_comments" (
 	"failures" integer DEFAULT 0 NOT NULL,
 	"failure" text,
 	"outcome" text,
+	"commented_commit" text,
 	"written_at" timestamp with time zone,
 	CONSTRAINT "pull_comments_repository_id_number_pk" PRIMARY KEY("repository_id","number")
 );

@@ -10,17 +10,22 @@ import { isListed } from '../domain/repository-list.ts';
 import { HostError } from '../hosts/api/host-error.ts';
 import type { PullToRead, RemoteRepository } from '../hosts/remote.ts';
 import { keepCheck } from '../hosts/writes/keep-check.ts';
-import { keepComment } from '../hosts/writes/keep-comment.ts';
+import { type Kept, keepComment } from '../hosts/writes/keep-comment.ts';
 import { markerKey } from '../hosts/writes/marker.ts';
 import { CommentedCommits, type CommentedStores } from '../insights/commented-commit.ts';
 import { firstResultOf } from '../insights/pull-request.ts';
 import { hostWrites } from '../observability/metrics.ts';
 import { readChangedFiles, writeChangedFiles } from '../postgres/changed-files.ts';
 import { onPostgres } from '../postgres/client.ts';
-import type { PullRan } from '../postgres/pull-comments.ts';
+import type { DuePull, PullSettled } from '../postgres/pull-comments.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { HostCodeownersFiles } from './host-codeowners.ts';
 import { HostPlaces } from './host-places.ts';
+
+type PullToKeep = Pick<DuePull, 'number' | 'commit' | 'commentedCommit'>;
+
+const nothing = (outcome: string): PullSettled => ({ outcome, isCommented: false });
+const THERE: readonly Kept[] = ['written', 'updated', 'unchanged', 'edited'];
 
 export class PullKeeper {
   readonly #commits: CommentedCommits;
@@ -49,15 +54,19 @@ export class PullKeeper {
   /**
    * Throws a HostError, and what the stores throw.
    *
-   * @returns what was done: outcomes of the comment and the check, `not_kept` or `elsewhere` (on a host without a credential)
+   * @returns what was done: outcomes of the comment and the check, `not_kept`, `no_results`, or `elsewhere` (on a host without
+   *   a credential)
    */
-  async keep(repository: Repository, { number, commit }: PullRan): Promise<string> {
+  async keep(repository: Repository, { number, commit, commentedCommit }: PullToKeep): Promise<PullSettled> {
     const { comments, checks } = this.config;
     const { owner, name } = repository;
     const [isCommented, isChecked] = [isListed(comments, owner, name), isListed(checks, owner, name)];
-    if (!isCommented && !isChecked) return 'not_kept';
+    if (!isCommented && !isChecked) return nothing('not_kept');
+    if (this.#places.siteOf(repository) === undefined) return nothing('elsewhere');
+    // A webhook names commits of which nothing has arrived, and may never: the host is not asked about them.
+    if ((await this.#commits.read(repository, commit)) === null) return nothing('no_results');
     const place = await this.#places.of(repository);
-    if (place === undefined) return 'elsewhere';
+    if (place === undefined) return nothing('elsewhere');
     const { remote } = place;
     await this.#learn([
       () => this.#codeowners.learn(repository, place),
@@ -65,6 +74,7 @@ export class PullKeeper {
     ]);
     const key = markerKey(repository);
     const done: string[] = [];
+    let isThere = false;
     if (isCommented) {
       const kept = await keepComment({
         host: remote.comments(number),
@@ -76,9 +86,11 @@ export class PullKeeper {
           const isWorthOne = state.failures.some(({ verdict }) => verdict !== 'quarantined');
           return { text: commentText(state), isWorthOne };
         },
+        wasThere: commentedCommit === commit,
         firstResultAt: () => firstResultOf(this.deps, repository, number, commit),
       });
       done.push(kept);
+      isThere = THERE.includes(kept);
     }
     if (isChecked && COMMIT.test(commit)) {
       const kept = await keepCheck(remote.check(commit, key), async () => {
@@ -88,7 +100,7 @@ export class PullKeeper {
       done.push(`check_${kept}`);
     }
     for (const outcome of done) hostWrites.inc({ outcome });
-    return done.join(' ');
+    return { outcome: done.join(' '), isCommented: isThere };
   }
 
   /**

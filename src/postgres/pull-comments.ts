@@ -1,22 +1,22 @@
 /**
- * Pull requests whose comment and check are to be brought up to date. A pass of the evaluation notes them in its own
- * transaction. One process takes a note for a while (a lease), and settles it: a note that rises meanwhile stays. If the process
+ * Pull requests whose comment and check are to be brought up to date. A pass of the evaluation notes those on which something
+ * ran, and a webhook those with another newest commit, each in its own transaction. One process takes a note for a while (a lease), and settles it: a note that rises meanwhile stays. If the process
  * dies, another takes it when the lease ends.
  *
  *     noted ──due──► taken ──settled──► up to date
  *                      └────failed────► due again, later each time
  */
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { pullComments, repositories } from './schema.ts';
 
-/** What last ran on a pull request. */
+/** What last ran on a pull request, or which commit a webhook named. */
 export interface PullRan {
   number: number;
   commit: string;
-  /** When it finished, in milliseconds since the epoch. */
+  /** When it finished, or when the host named it; in milliseconds since the epoch. */
   ranAt: number;
 }
 
@@ -34,7 +34,21 @@ const COUNT_MAX = 10_000;
 
 /** A retry that waits is not hurried. */
 export async function notePullComments(tx: Executor, repositoryId: string, pulls: readonly PullRan[]): Promise<void> {
-  if (pulls.length === 0) return;
+  await note(tx, repositoryId, pulls, sql`true`);
+}
+
+/**
+ * Newest commits of pull requests, as webhooks name them: results of them may have come before. A commit that is noted already
+ * is left alone, so that labels and edits cost nothing.
+ */
+export async function noteHeads(tx: Executor, repositoryId: string, heads: readonly PullRan[]): Promise<void> {
+  await note(tx, repositoryId, heads, sql`known.commit_sha <> excluded.commit_sha and excluded.ran_ms >= known.ran_ms`);
+}
+
+async function note(tx: Executor, repositoryId: string, unsorted: readonly PullRan[], isNews: SQL): Promise<void> {
+  if (unsorted.length === 0) return;
+  // All processes must lock rows in the same order.
+  const pulls = unsorted.toSorted((one, other) => one.number - other.number);
   await tx.execute(sql`
     insert into ${pullComments} as known (repository_id, number, commit_sha, ran_ms, due_at)
     select ${repositoryId}, number, commit_sha, ran_ms, clock_timestamp() + make_interval(secs => ${COLLECT_SECONDS})
@@ -45,7 +59,8 @@ export async function notePullComments(tx: Executor, repositoryId: string, pulls
       ran_ms = greatest(excluded.ran_ms, known.ran_ms),
       revision = known.revision + 1,
       due_at = coalesce(known.due_at,
-        greatest(excluded.due_at, known.written_at + make_interval(secs => ${REST_SECONDS})))`);
+        greatest(excluded.due_at, known.written_at + make_interval(secs => ${REST_SECONDS})))
+    where ${isNews}`);
 }
 
 export interface DuePull extends PullRan {
@@ -54,6 +69,8 @@ export interface DuePull extends PullRan {
   name: string;
   revision: number;
   failures: number;
+  /** The newest commit on which the comment was there. */
+  commentedCommit: string | null;
 }
 
 const dueRow = z
@@ -66,11 +83,12 @@ const dueRow = z
     ran_ms: z.coerce.number(),
     revision: z.coerce.number(),
     failures: z.number(),
+    commented_commit: z.string().nullable(),
   })
   .transform(
-    ({ repository_id: repositoryId, commit_sha: commit, ran_ms: ranAt, ...rest }): DuePull => ({
+    ({ repository_id: repositoryId, commit_sha: commit, ran_ms: ranAt, commented_commit, ...rest }): DuePull => ({
       ...rest,
-      ...{ repositoryId, commit, ranAt },
+      ...{ repositoryId, commit, ranAt, commentedCommit: commented_commit },
     }),
   );
 
@@ -85,18 +103,26 @@ export async function takeDuePulls(db: Database, max: number): Promise<DuePull[]
       ) as due, ${repositories} as repository
       where (taken.repository_id, taken.number) = (due.repository_id, due.number) and repository.id = taken.repository_id
       returning taken.repository_id, repository.owner, repository.name, taken.number, taken.commit_sha, taken.ran_ms,
-        taken.revision, taken.failures`),
+        taken.revision, taken.failures, taken.commented_commit`),
   );
   return rows.map((row) => dueRow.parse(row));
 }
 
 const isTaken = ({ repositoryId, number }: DuePull) => sql`repository_id = ${repositoryId} and number = ${number}`;
 
+/** What was done about a pull request. */
+export interface PullSettled {
+  outcome: string;
+  /** Whether its comment is there now. */
+  isCommented: boolean;
+}
+
 /** It is up to date, unless more has arrived since it was taken. */
-export async function settlePull(db: Database, taken: DuePull, outcome: string): Promise<void> {
+export async function settlePull(db: Database, taken: DuePull, { outcome, isCommented }: PullSettled): Promise<void> {
+  const commented = isCommented ? taken.commit : taken.commentedCommit;
   await onPostgres(() =>
     db.execute(sql`
-      update ${pullComments} set outcome = ${outcome}, failures = 0, failure = null, written_at = now(),
+      update ${pullComments} set outcome = ${outcome}, commented_commit = ${commented}::text, failures = 0, failure = null, written_at = now(),
         due_at = case when revision = ${taken.revision} then null else now() + make_interval(secs => ${REST_SECONDS}) end
       where ${isTaken(taken)}`),
   );

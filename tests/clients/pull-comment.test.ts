@@ -74,7 +74,7 @@ test('a comment that cannot be written is a notice, and the exit code stands', a
   expect([refused.code, refused.printed]).toEqual([7, expect.stringContaining('pull-requests: write')]);
   const without = await job([NEW, SOMETHING], { ...pull, GITHUB_TOKEN: '' });
   expect([without.code, without.printed]).toEqual([7, expect.stringContaining('GITHUB_TOKEN is not set')]);
-  const away = await job([pass('a')], { ...pull, GITHUB_GRAPHQL_URL: 'http://127.0.0.1:9' });
+  const away = await job([pass('a')], { ...pull, GITHUB_API_URL: 'http://127.0.0.1:9' });
   expect([away.code, away.printed]).toEqual([0, expect.stringContaining('GitHub cannot be reached')]);
   const crashed = await job([SOMETHING], push(), { ending: 'exit 139' });
   expect([crashed.code, host.own()]).toEqual([139, []]);

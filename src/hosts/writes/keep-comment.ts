@@ -21,6 +21,8 @@ export interface Subject {
   key: string;
   /** Asks the service; null if the comment must stay as it is. */
   read(): Promise<Wanted | null>;
+  /** Whether someone has seen it on this commit. If it is gone now, a person deleted it. */
+  wasThere?: boolean;
   /** When the first result of the commit arrived. */
   firstResultAt(): Promise<number>;
 }
@@ -46,7 +48,14 @@ export async function keepComment(subject: Subject): Promise<Kept> {
   return done ?? 'unchanged';
 }
 
-async function step({ host, commit, key, read, firstResultAt }: Subject): Promise<{ what: Kept; isChanged: boolean }> {
+async function step({
+  host,
+  commit,
+  key,
+  read,
+  wasThere,
+  firstResultAt,
+}: Subject): Promise<{ what: Kept; isChanged: boolean }> {
   const head = await host.head();
   if (!isSameCommit(head, commit)) return { what: 'outdated', isChanged: false };
   const wanted = await read();
@@ -59,7 +68,7 @@ async function step({ host, commit, key, read, firstResultAt }: Subject): Promis
   for (const { id, isEdited } of newer) if (!isEdited) await host.remove(id);
   if (!kept) {
     if (!wanted.isWorthOne) return { what: 'nothing', isChanged: false };
-    if (await host.wasDeletedSince(await firstResultAt())) return { what: 'deleted', isChanged: false };
+    if (wasThere || (await host.wasDeletedSince(await firstResultAt()))) return { what: 'deleted', isChanged: false };
     await createOrLook(host, key, withMarker(key, wanted.text, host.marker));
     return { what: 'written', isChanged: true };
   }

@@ -4,7 +4,7 @@ import { bigint, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-c
 import { moment, schema } from './columns.ts';
 
 /**
- * Pull requests whose comment and check the service keeps: a row since results of one arrived. It follows from nothing that is
+ * Pull requests whose comment and check the service keeps: a row since results of one arrived, or a webhook named it. It follows from nothing that is
  * stored, and is only about what is yet to be written.
  */
 export const pullComments = schema.table(
@@ -12,7 +12,7 @@ export const pullComments = schema.table(
   {
     repositoryId: uuid('repository_id').notNull(),
     number: integer().notNull(),
-    /** On which something ran last, and when that finished, in milliseconds since the epoch. */
+    /** On which something ran last, or which a webhook named last, and when; in milliseconds since the epoch. */
     commitSha: text('commit_sha').notNull(),
     ranMs: bigint('ran_ms', { mode: 'number' }).notNull(),
     /** Counts the notes: who writes sees whether another came meanwhile. */
@@ -24,6 +24,8 @@ export const pullComments = schema.table(
     failure: text(),
     /** What was done last. */
     outcome: text(),
+    /** The newest commit on which the comment was there: if it is missing there, a person deleted it. */
+    commentedCommit: text('commented_commit'),
     writtenAt: moment('written_at'),
   },
   (table) => [
