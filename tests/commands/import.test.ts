@@ -11,6 +11,7 @@ import { setUpIngest } from '../support/ingest.ts';
 import { manifestLineOf, pastOf, writePast } from '../support/past.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
+import { zipOf } from '../support/zip.ts';
 
 const MAIN = resolve(import.meta.dir, '../../src/client/package-main.ts');
 const folder = makeFolder('import-command');
@@ -159,6 +160,69 @@ describe('import folder', () => {
     const { err, code } = await run(['folder', folder, '--manifest', manifest, '--repo', 'acme/shop']);
     expect(code).toBe(1);
     expect(err).toContain('is the state of another import');
+  });
+});
+
+const EXPORTS = resolve(import.meta.dir, '../fixtures/exports');
+
+describe('exports of other tools', () => {
+  const NO_COMMIT = 'it does not say which commit it tested; name it with --commit';
+  test.each([
+    ['ctrf', 2, 4, ['it is not a CTRF report', NO_COMMIT]],
+    ['allure', 1, 2, []],
+    ['reportportal', 1, 3, ['its items are not in the export']],
+    ['buildkite', 2, 3, []],
+  ])(
+    '%s: what names its commit is taken, and the rest is told',
+    async (tool, reports, executions, reasons) => {
+      const repository = uniqueRepository();
+      ingest.driver.watch(repository);
+      const path = `${repository.owner}/${repository.name}`;
+      const args = [tool, `${EXPORTS}/${tool}`, '--repo', path, '--state', `${folder}/${tool}.state`, '--json'];
+      const { out, err, code } = await run(args);
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+      const receipt = JSON.parse(out);
+      expect(receipt).toMatchObject({
+        is_complete: true,
+        reports: { stored: reports, queued: 0, left_out: reasons.length },
+        executions: { accepted: executions, rejected: 0 },
+      });
+      expect(receipt.left_out.map(({ reason }: { reason: string }) => reason).sort()).toEqual([...reasons].sort());
+      const again = await run(args);
+      expect(JSON.parse(again.out).executions).toEqual(receipt.executions);
+      await ingest.driver.verify();
+    },
+    60_000,
+  );
+
+  test('a zip is read as its folder is, and options say what reports do not', async () => {
+    const repository = uniqueRepository();
+    ingest.driver.watch(repository);
+    const report = readFileSync(`${EXPORTS}/ctrf/local/ctrf-report.json`);
+    const zip = `${folder}/reports.zip`;
+    writeFileSync(zip, zipOf([{ name: 'local/ctrf-report.json', content: report }]));
+    const args = ['ctrf', zip, '--repo', `${repository.owner}/${repository.name}`, '--json'];
+    const without = await run(args);
+    expect(without.code).toBe(1);
+    expect(without.err).toContain(`No report of ${zip} can be taken. local/ctrf-report.json: ${NO_COMMIT}.`);
+    const { out } = await run([...args, '--commit', 'abc', '--branch', 'main', '--job', 'unit']);
+    expect(JSON.parse(out).executions).toMatchObject({ accepted: 2 });
+    await ingest.driver.settle();
+    const { owner, name } = repository;
+    const { tests } = await app.get<{ tests: { job_name: string }[] }>(
+      `/v1/ci/${owner}/repositories/${name}/search/tests`,
+    );
+    expect(tests.map((one) => one.job_name)).toEqual(['unit', 'unit']);
+  }, 60_000);
+
+  test.each([
+    ['gone', 'There is no file or folder'],
+    ['allure', 'it holds no results of Buildkite Test Engine'],
+    ['ctrf/local/none', 'There is no file or folder'],
+  ])('%s is refused', async (path, sentence) => {
+    const { err, code } = await run(['buildkite', `${EXPORTS}/${path}`, '--repo', 'acme/shop']);
+    expect(code).toBe(1);
+    expect(err).toContain(sentence);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Imports on real stores: what they leave is what the same results leave that were sent live, and they do nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { runImport } from '../../src/client/import/importer.ts';
 import { openManifest } from '../../src/client/import/manifest.ts';
 import { ImportProgress } from '../../src/client/import/progress.ts';
@@ -17,8 +18,13 @@ import { makeFolder } from '../support/folder.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { liveAddressOf, type PastReport, pastOf, writePast } from '../support/past.ts';
+import { realPast } from '../support/real-past.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
+
+/** Results of a public project, which are not part of the product. */
+const REAL = resolve(import.meta.dir, '../../../shared/datasets/dask-distributed-2022-2024.tsv.gz');
+if (!existsSync(REAL)) console.warn(`skipped: there is no ${REAL}`);
 
 const ingest = setUpIngest();
 const folder = makeFolder('import');
@@ -139,6 +145,23 @@ describe('an import', () => {
     expect(await saidOf(imported)).toEqual(await saidOf(live));
     await ingest.driver.verify();
   }, 300_000);
+
+  test.skipIf(!existsSync(REAL))(
+    'leaves of a real history what its results leave that are sent live, in order',
+    async () => {
+      const reports = await realPast(REAL, { days: 30, until: TEST_NOW - DAY_MS, suites: 3, tests: 30 });
+      const [live, imported] = [uniqueRepository(), uniqueRepository()];
+      await sendLive(live, reports);
+      ingest.stores.clock.set(TEST_NOW);
+      const receipt = await importPast(imported, reports, 1);
+      expect(receipt).toMatchObject({ is_complete: true, reports: { stored: reports.length, left_out: 0 } });
+      const said = await saidOf(imported);
+      expect(JSON.stringify(said)).toContain('flaky');
+      expect(said).toEqual(await saidOf(live));
+      await ingest.driver.verify();
+    },
+    300_000,
+  );
 
   test('counts nothing twice when it is done again, or continues', async () => {
     const reports = pastOf({ seed: 7, until: TEST_NOW - DAY_MS, days: 3 });

@@ -50,7 +50,9 @@ export function pastOf({ seed, until, days, runsPerDay = 4, tests = 24 }: PastOp
           const cases = Array.from({ length: tests }, (_, test) => {
             const chance = isFlaky(test) && (leg === 1 || test < 10) ? 0.25 : 0;
             const hasFailed = isOutage || isBroken(test, day, days) || random() < chance || (pull === 3 && test === 8);
-            return { name: `test ${test}`, hasFailed, seconds: Math.round(100 + random() * 900) / 1_000 };
+            const name = `test ${test}`;
+            const seconds = Math.round(100 + random() * 900) / 1_000;
+            return { name, failure: hasFailed ? `${name} is off` : undefined, seconds };
           });
           const hasTimes = random() < 0.7;
           reports.push({
@@ -69,7 +71,7 @@ export function pastOf({ seed, until, days, runsPerDay = 4, tests = 24 }: PastOp
               default_branch: 'main',
             },
           });
-          if (!cases.some(({ hasFailed }) => hasFailed) || random() < 0.4) break;
+          if (!cases.some(({ failure }) => failure !== undefined) || random() < 0.4) break;
         }
     }
   return reports.sort((one, other) => one.arrivedAt - other.arrivedAt);
@@ -77,18 +79,32 @@ export function pastOf({ seed, until, days, runsPerDay = 4, tests = 24 }: PastOp
 
 interface Case {
   name: string;
-  hasFailed: boolean;
+  /** The message; undefined if it passed. */
+  failure: string | undefined;
   seconds: number;
 }
 
-function junitOf(cases: readonly Case[], at: number | undefined): string {
+/** @param at when it began, in milliseconds since the epoch; undefined: a report without times */
+export function junitOf(cases: readonly Case[], at: number | undefined): string {
   const timestamp = at === undefined ? '' : ` timestamp="${new Date(at).toISOString()}"`;
-  const lines = cases.map(({ name, hasFailed, seconds }) => {
-    const head = `<testcase classname="shop" name="${name}" time="${seconds}"`;
-    return hasFailed ? `${head}><failure type="AssertionError" message="${name} is off"/></testcase>` : `${head}/>`;
+  const lines = cases.map(({ name, failure, seconds }) => {
+    const head = `<testcase classname="shop" name="${escaped(name)}" time="${seconds}"`;
+    return failure === undefined
+      ? `${head}/>`
+      : `${head}><failure type="AssertionError" message="${escaped(failure)}"/></testcase>`;
   });
   return `<testsuite name="shop"${timestamp}>${lines.join('')}</testsuite>`;
 }
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\n': '&#10;',
+};
+const escaped = (text: string): string =>
+  text.replace(/[&<>"\n]/g, (character) => ENTITIES[character] ?? '').replace(/\p{Cc}/gu, ' ');
 
 /** Writes the reports and their manifest, whose lines are in no order. Returns the path of the manifest. */
 export function writePast(folder: string, reports: readonly PastReport[], seed: number): string {

@@ -1,5 +1,6 @@
 /** What an import reads out of names and unit tests of GitLab. */
 import { describe, expect, test } from 'bun:test';
+import { gitlab } from '../../src/client/ci-providers.ts';
 import { namedJob, requestOfRef } from '../../src/client/import/gitlab/names.ts';
 import { junitOf } from '../../src/client/import/gitlab/test-report.ts';
 import { junit } from '../../src/formats/junit/format.ts';
@@ -14,6 +15,19 @@ describe('names of jobs', () => {
   ])('%s is the job %s', (name, job, axes, prefix, suite) => {
     const runner = { id: 3, description: null };
     expect(namedJob(name, runner)).toEqual({ leg: { job, axes, place: { runner: '3' } }, prefix, suite });
+  });
+
+  test.each([
+    ['unit', {}],
+    ['unit: [3.13, linux]', { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4' }],
+    ['unit: [a: [b]]', { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '1' }],
+    ['unit 2/3', { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }],
+    ['build: image', {}],
+  ])('%s has the names that the job itself sends', (name, node) => {
+    const own = gitlab({ CI_JOB_NAME: name, CI_RUNNER_DESCRIPTION: 'runner of the team', ...node });
+    const { leg, prefix } = namedJob(name, { id: 3, description: 'runner of the team' });
+    expect(leg).toEqual({ job: own.jobName ?? '', axes: own.axes, place: own.place });
+    expect(prefix).toBe(own.shard === undefined ? '' : `node-${own.shard}/`);
   });
 
   test.each([

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { commonLeg, jobsOfArtifact, legOf, type RunJob } from '../../src/client/import/github/names.ts';
 import { jobsOfWorkflow, namedJob } from '../../src/client/import/github/workflow-file.ts';
-import { ctrfOf, testsInLog } from '../../src/client/import/logs.ts';
+import { testsInLog } from '../../src/client/import/logs.ts';
+import { ctrfOf } from '../../src/client/import/written-report.ts';
 import { ctrf } from '../../src/formats/ctrf/format.ts';
 import { outcomesOf, parse } from '../support/reports.ts';
 
@@ -99,7 +100,7 @@ describe('the job of an artifact', () => {
 });
 
 describe('tests in a log', () => {
-  const outcomes = async (log: string) => outcomesOf(await parse(ctrf, ctrfOf(testsInLog(log))));
+  const outcomes = async (log: string) => outcomesOf(await parse(ctrf, ctrfOf('log', testsInLog(log))));
 
   test('of go test -v', async () => {
     const log =

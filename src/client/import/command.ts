@@ -1,6 +1,7 @@
 /** `ci-insights import <source> …`: the history of a repository, from before the service knew it. */
 import { Command } from 'commander';
 import { UserError } from '../../errors.ts';
+import { exportCommands } from './exports/command.ts';
 import { github } from './github/github.ts';
 import { gitlab } from './gitlab/gitlab.ts';
 import { hostCommand } from './host-command.ts';
@@ -11,7 +12,8 @@ export function importCommand(): Command {
   const command = new Command('import').description(
     'import results of the past: they count as if they had been sent then, and quarantine, announce and end nothing',
   );
-  for (const source of [folderCommand(), hostCommand(github), hostCommand(gitlab)]) command.addCommand(source);
+  for (const source of [folderCommand(), hostCommand(github), hostCommand(gitlab), ...exportCommands()])
+    command.addCommand(source);
   return command;
 }
 

@@ -5,8 +5,9 @@ import type { HostHistory, ImportHost } from './host.ts';
 import { HostRefusal } from './host-client.ts';
 import { aheadOf } from './in-order.ts';
 import type { ImportItem, ImportSource } from './item.ts';
-import { ctrfOf, testsInLog } from './logs.ts';
+import { testsInLog } from './logs.ts';
 import { type PastJob, uploadOf } from './past-job.ts';
+import { ctrfOf } from './written-report.ts';
 import { reportsInZip } from './zipped-reports.ts';
 
 /** Runs whose artifacts are fetched while those of others are sent. */
@@ -161,7 +162,7 @@ export class LogReader {
       name,
       format: 'ctrf',
       ...uploadOf({ ...job, leg }, 'log'),
-      read: () => Promise.resolve(Buffer.from(ctrfOf(tests))),
+      read: () => Promise.resolve(Buffer.from(ctrfOf('log', tests))),
     };
   }
 

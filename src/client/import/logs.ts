@@ -2,15 +2,10 @@
  * Results in the log of a CI job that left no report: lines of `go test -v`, of pytest and of jest that name a test and say how it
  * ended. A log says less than a report: no stack, and of some tools only what failed. Pure.
  */
+import type { WrittenTest } from './written-report.ts';
 
-export interface LoggedTest {
-  name: string;
-  status: 'passed' | 'failed' | 'skipped';
-  /** Milliseconds. */
-  duration: number;
-  message?: string;
-  filePath?: string;
-}
+/** The status is one of three words. */
+export type LoggedTest = WrittenTest & { status: 'passed' | 'failed' | 'skipped' };
 
 /** Time stamps of the provider, and colours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
@@ -124,14 +119,3 @@ class JestLines {
     this.#groups = [...this.#groups.filter(({ indent }) => indent < space.length), { indent: space.length, name }];
   }
 }
-
-/** A report of the tests, in the common format. */
-export const ctrfOf = (tests: readonly LoggedTest[]): string =>
-  JSON.stringify({
-    reportFormat: 'CTRF',
-    results: {
-      tool: { name: 'log' },
-      summary: { tests: tests.length },
-      tests,
-    },
-  });

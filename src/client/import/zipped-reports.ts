@@ -2,6 +2,7 @@
 import type { Entry, ZipFile } from 'yauzl';
 import type { ReportFormat } from '../../formats/format.ts';
 import { FORMATS } from '../../formats/formats.ts';
+import { grouped } from './grouped.ts';
 
 /** A report that is larger unpacked is left out: the service would refuse it. */
 const REPORT_BYTES_MAX = 512 * 1024 * 1024;
@@ -101,18 +102,6 @@ async function bytesOf(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
     parts.push(part);
   }
   return Buffer.concat(parts);
-}
-
-/** `Map.groupBy`, which Node 20 does not have. */
-function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
