@@ -5,10 +5,10 @@
  * totals would not agree with what they count; it would also go by ClickHouse's clock and not ours. First failures and
  * health are kept: before a month leaves, the fold of every identity that ran in it is moved up to the month's end.
  */
-import { sql } from 'drizzle-orm';
+import { isNotNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
-import { REPOSITORY_TABLES } from '../src/clickhouse/repository-rows.ts';
+import { REPOSITORY_TABLES, removeEventsBefore } from '../src/clickhouse/repository-rows.ts';
 import type { Clock } from '../src/clock.ts';
 import { RATIO_DAYS } from '../src/domain/ratio-window.ts';
 import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/retention.ts';
@@ -97,10 +97,27 @@ export class Retention {
     // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
+    await this.#forgetEvents();
     await forgetAudit(db, clock.now() - auditRetentionDays * DAY_MS);
     await forgetViewsOfEndedKeys(db, clock.now());
     await this.#forgetDeleted();
     return expired;
+  }
+
+  /** Where events are kept for less time than executions. By whole UTC days, so that they leave once a day. */
+  async #forgetEvents(): Promise<void> {
+    const { clickhouse, db, clock, log } = this.deps;
+    const known = await onPostgres(() =>
+      db
+        .select({ id: repositories.id, days: repositories.eventRetentionDays })
+        .from(repositories)
+        .where(isNotNull(repositories.eventRetentionDays)),
+    );
+    for (const { id, days } of known) {
+      if (days === null) continue;
+      const events = await removeEventsBefore(clickhouse, id, (dayOf(clock.now()) - days) * DAY_MS);
+      if (events > 0) log.info({ repository: id, events }, 'removed events that are past their retention');
+    }
   }
 
   /**

@@ -455,6 +455,7 @@ CREATE TABLE "ci_insights"."repositories" (
 	"test_owners" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"ci_minute_price" double precision,
 	"waiting_hour_price" double precision,
+	"event_retention_days" integer,
 	"host_kind" text,
 	"host_url" text,
 	"host_source" text,

@@ -10,7 +10,12 @@ import {
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../domain/quarantine-rules.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
-import { needsRebuild, type SettingsChange, settingsChangeSchema } from '../domain/repository-settings.ts';
+import {
+  EVENT_RETENTION_DAYS_MAX,
+  needsRebuild,
+  type SettingsChange,
+  settingsChangeSchema,
+} from '../domain/repository-settings.ts';
 import { RERUN_PERCENT_MAX } from '../domain/rerun-plan.ts';
 import { UserError } from '../errors.ts';
 import { columnsOf, type Repository, settingsOf } from '../postgres/repositories.ts';
@@ -28,6 +33,7 @@ interface SetOptions {
   reruns?: number | null;
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
+  eventRetentionDays?: number | null;
   hostPage?: { kind: string; url: string } | 'off';
   testOwners?: string;
   create?: boolean;
@@ -75,6 +81,11 @@ const set = (): Command =>
     )
     .option('--ci-minute-price <money|off>', 'money for a minute of CI, shown with what red runs cost', parsePrice)
     .option('--waiting-hour-price <money|off>', 'money for an hour in which an author waits', parsePrice)
+    .option(
+      '--event-retention-days <n|off>',
+      'for how many days events are kept; off: as long as executions',
+      parseDays,
+    )
     .option(
       '--host-page <kind=address|off>',
       'where the repository is shown, such as gitlab=https://git.example.com/acme/shop; off: as uploads say',
@@ -124,6 +135,9 @@ const parseQuarantineLimit = (value: string): number | 'off' =>
 const parseReruns = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, RERUN_PERCENT_MAX)(value);
 
+const parseDays = (value: string): number | null =>
+  value === 'off' ? null : parseWholeWithin(1, EVENT_RETENTION_DAYS_MAX)(value);
+
 /** Whatever the text is, the rule of the settings reads it. */
 function parseHostPage(value: string): { kind: string; url: string } | 'off' {
   if (value === 'off') return value;
@@ -156,12 +170,13 @@ async function changeOf(options: SetOptions): Promise<SettingsChange> {
     rerun_percent: options.reruns,
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
+    event_retention_days: options.eventRetentionDays,
     host_page: options.hostPage === 'off' ? null : options.hostPage,
     test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --host-page and --test-owners.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

@@ -34,3 +34,32 @@ export const removeStored = (clickhouse: ClickHouse, table: RepositoryTable, rep
     `ALTER TABLE ci.${table} DELETE WHERE repository_id = {repository_id: UUID} SETTINGS mutations_sync = 2`,
     { repository_id: repositoryId },
   );
+
+const oldEvents = defineLongQuery(
+  'maintenance/old_events',
+  { repository_id: 'UUID', before_ms: 'Int64' },
+  z.object({ events: z.number() }),
+);
+
+/**
+ * Removes the events of a repository that were received before a moment, and returns how many there were. Costs one look at the
+ * key if there are none.
+ *
+ * @param before milliseconds since the epoch
+ */
+export async function removeEventsBefore(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  before: number,
+): Promise<number> {
+  const which = { repository_id: repositoryId, before_ms: before };
+  const [found] = await clickhouse.select(oldEvents, which);
+  if (!found?.events) return 0;
+  await clickhouse.command(
+    `ALTER TABLE ci.events DELETE
+     WHERE repository_id = {repository_id: UUID} AND received_at < fromUnixTimestamp64Milli({before_ms: Int64}, 'UTC')
+     SETTINGS mutations_sync = 2`,
+    which,
+  );
+  return found.events;
+}

@@ -15,6 +15,9 @@ const whole = (min: number, max: number, elsewhere = '') => {
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
+/** As many as `RETENTION_DAYS` may have. */
+export const EVENT_RETENTION_DAYS_MAX = 36_500;
+
 /** Of what red runs cost (cost.ts). */
 export const PRICE_MAX = 100_000;
 const price = (description: string, example: number) => {
@@ -60,6 +63,10 @@ const SETTINGS = {
   }),
   ci_minute_price: price('Money for a minute of CI, in the unit of your choice; null: no money is shown', 0.008),
   waiting_hour_price: price('Money for an hour in which an author waits, in the same unit; null: none', 80),
+  event_retention_days: whole(1, EVENT_RETENTION_DAYS_MAX, ', or null for as long as executions').nullable().meta({
+    description: 'For how many days events are kept; null: as long as executions. They never stay longer than these',
+    example: 30,
+  }),
   host_page: hostPageSchema.nullable().meta({
     description: 'Where the repository is shown to people; null: as webhooks, identity tokens or uploads say',
     example: { kind: 'github', url: 'https://github.example.com/acme/shop' },

@@ -40,6 +40,7 @@ type SettingsColumns = Pick<
   | 'testOwners'
   | 'ciMinutePrice'
   | 'waitingHourPrice'
+  | 'eventRetentionDays'
   | 'hostKind'
   | 'hostUrl'
   | 'hostSource'
@@ -57,6 +58,7 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   test_owners: repository.testOwners,
   ci_minute_price: repository.ciMinutePrice,
   waiting_hour_price: repository.waitingHourPrice,
+  event_retention_days: repository.eventRetentionDays,
   host_page: repository.hostSource === 'setting' ? hostPageOf(repository) : null,
 });
 
@@ -75,6 +77,7 @@ export const DEFAULT_SETTINGS: Settings = {
   test_owners: [],
   ci_minute_price: null,
   waiting_hour_price: null,
+  event_retention_days: null,
   host_page: null,
 };
 
@@ -89,6 +92,7 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.test_owners !== undefined && { testOwners: change.test_owners }),
   ...(change.ci_minute_price !== undefined && { ciMinutePrice: change.ci_minute_price }),
   ...(change.waiting_hour_price !== undefined && { waitingHourPrice: change.waiting_hour_price }),
+  ...(change.event_retention_days !== undefined && { eventRetentionDays: change.event_retention_days }),
   ...(change.host_page !== undefined && hostColumns(change.host_page, 'setting')),
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hasBrowser, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { at, setUpInsights } from '../support/insights.ts';
+import { uniqueRepository } from '../support/stores.ts';
 
 const REASON = 'the test name is <b>longer</b> than 10000 characters';
 const OWNER = 'many-repositories';
@@ -103,6 +104,29 @@ describe.skipIf(!hasBrowser)('operators', () => {
       quarantine_limit: 20,
       default_branch: 'trunk',
     });
+  });
+
+  test('delete a repository after they typed its name, and find it no longer', async () => {
+    const path = uniqueRepository();
+    const gone = `${path.owner}/${path.name}`;
+    await pages.service.stores.repositories.record(path);
+    await pages.on({}, async ({ page, open }) => {
+      await open(`/${gone}/settings`);
+      await page.getByRole('button', { name: 'Delete …' }).click();
+      const dialog = page.getByRole('dialog', { name: `Delete ${gone}` });
+      await dialog.getByText('What goes').waitFor();
+      await dialog.getByText('This cannot be undone').waitFor();
+      const button = dialog.getByRole('button', { name: 'Delete for good' });
+      await dialog.getByLabel(`Type ${gone} to delete it`).fill(path.name);
+      expect(await button.isDisabled()).toBe(true);
+      expect(await violationsOn(page)).toEqual([]);
+      await dialog.getByLabel(`Type ${gone} to delete it`).fill(gone);
+      await button.click();
+      await page.getByRole('heading', { name: 'Repositories' }).waitFor();
+      await page.getByRole('link', { name, exact: true }).first().waitFor();
+      expect(await page.getByRole('link', { name: gone, exact: true }).count()).toBe(0);
+    });
+    expect(await pages.service.stores.repositories.find(path.owner, path.name)).toBeUndefined();
   });
 
   test('see what changed in each repository on a phone, without scrolling sideways', async () => {

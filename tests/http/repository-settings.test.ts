@@ -30,6 +30,7 @@ const DEFAULTS = {
   test_owners: [],
   ci_minute_price: null,
   waiting_hour_price: null,
+  event_retention_days: null,
   host_page: null,
 };
 

@@ -186,6 +186,36 @@ describe('with the clock moved past retention', () => {
     await driver.verify();
   });
 
+  test('events leave after the days of their repository, where these are fewer; others keep theirs', async () => {
+    const { driver, stores } = ingest;
+    const [short, long] = [uniqueRepository(), uniqueRepository()];
+    for (const day of ['2026-11-10', '2026-11-14', '2026-11-20']) {
+      app.stores.clock.set(at(day));
+      for (const repository of [short, long])
+        await stores.producers.of(prEvents).add(makeEventsJob(repository, [labelled(day)]), crypto.randomUUID());
+      await driver.settle();
+    }
+    const known = await app.stores.repositories.record(short);
+    await app.stores.repositories.set(known, { eventRetentionDays: 7 }, 'a test');
+    await driver.settle();
+    const kept = async ({ owner, name }: typeof short) => {
+      const pages = await followPages(
+        app,
+        logOf({ owner, name }, '?received_from=2026-11-01T00:00:00Z&event_type=action.label'),
+        'next',
+      );
+      return pages.flat().map(keyOfShown).toSorted();
+    };
+    // The whole of the 14th is less than seven days and a day old.
+    app.stores.clock.set(at('2026-11-21'));
+    await driver.retention.run();
+    expect(await kept(short)).toEqual(['2026-11-14', '2026-11-20']);
+    app.stores.clock.set(at('2026-11-22'));
+    await driver.retention.run();
+    expect(await kept(short)).toEqual(['2026-11-20']);
+    expect(await kept(long)).toEqual(['2026-11-10', '2026-11-14', '2026-11-20']);
+  });
+
   test('a receipt is kept for a month, and what it describes stays', async () => {
     const { driver } = ingest;
     const repository = uniqueRepository();

@@ -27,6 +27,12 @@ export async function quarantinesChanged(client: QueryClient): Promise<void> {
   await readAgain(client, SHOW_QUARANTINES);
 }
 
+/** After a repository was deleted, and its pages were left: nothing read of it is kept, and lists are read again. */
+export async function repositoryDeleted(client: QueryClient): Promise<void> {
+  client.removeQueries({ type: 'inactive' });
+  await client.invalidateQueries();
+}
+
 /** After a backtest was asked for. */
 export async function backtestsChanged(client: QueryClient): Promise<void> {
   await readAgain(client, ['backtests']);

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { repositoryDeleted } from '../api/changes.ts';
 import { deleteRepository, deletionPreviewQuery, type RepositoryPath } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { DialogActions } from '../ui/dialog-actions.tsx';
@@ -41,7 +42,7 @@ function Form({ path, onClose }: { path: RepositoryPath; onClose: () => void }) 
     mutationFn: () => deleteRepository(path, typed.trim()),
     onSuccess: async () => {
       await navigate({ to: '/' });
-      client.clear();
+      await repositoryDeleted(client);
     },
   });
   return (

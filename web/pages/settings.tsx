@@ -6,7 +6,7 @@ import type {
   QUARANTINE_LIMIT_MAX,
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../../src/domain/quarantine-rules.ts';
-import type { PRICE_MAX } from '../../src/domain/repository-settings.ts';
+import type { EVENT_RETENTION_DAYS_MAX, PRICE_MAX } from '../../src/domain/repository-settings.ts';
 import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
 import { type RepositoryPath, sessionQuery, settingsQuery } from '../api/queries.ts';
@@ -26,6 +26,7 @@ const MAX = {
   quarantine_limit: 100_000 satisfies typeof QUARANTINE_LIMIT_MAX,
   quarantine_warning_days: 90 satisfies typeof QUARANTINE_WARNING_DAYS_MAX,
   rerun_percent: 100 satisfies typeof RERUN_PERCENT_MAX,
+  event_retention_days: 36_500 satisfies typeof EVENT_RETENTION_DAYS_MAX,
   price: 100_000 satisfies typeof PRICE_MAX,
 };
 /** Tests that each mode quarantines. */
@@ -175,6 +176,19 @@ function Form({ path, data, mayChange }: FormProps) {
             defaultValue={data.waiting_hour_price ?? ''}
           />
         </Field>
+        <Field
+          label="Events are kept, in days"
+          hint="Empty: as long as executions. Events that are older leave within a day, for good."
+        >
+          <input
+            name="event_retention_days"
+            type="number"
+            min={1}
+            max={MAX.event_retention_days}
+            className="field"
+            defaultValue={data.event_retention_days ?? ''}
+          />
+        </Field>
         <HostFields path={path} page={data.host_page} />
       </fieldset>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
@@ -218,6 +232,7 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     rerun_percent: numberOf('rerun_percent'),
     ci_minute_price: numberOf('ci_minute_price'),
     waiting_hour_price: numberOf('waiting_hour_price'),
+    event_retention_days: numberOf('event_retention_days'),
     host_page: isSameHost(host, before.host_page) ? before.host_page : host,
   };
   const changed = Object.entries(after).filter(

@@ -35,6 +35,8 @@ export const repositories = schema.table(
     /** Money for a minute of CI and for an hour in which an author waits, in a unit of its team; null: none is shown. */
     ciMinutePrice: doublePrecision('ci_minute_price'),
     waitingHourPrice: doublePrecision('waiting_hour_price'),
+    /** For how many days its events are kept; null: as long as executions. */
+    eventRetentionDays: integer('event_retention_days'),
     /** Its page on its host, and who said so; null: no one has. */
     hostKind: text('host_kind', { enum: HOST_KINDS }),
     hostUrl: text('host_url'),
