@@ -18,6 +18,7 @@ export type ReadName =
   | 'test'
   | 'explanation'
   | 'axes'
+  | 'renames'
   | 'segments'
   | 'stat'
   | 'failures'

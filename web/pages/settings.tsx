@@ -16,6 +16,7 @@ import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { HostFields, hostPageIn, isSameHost } from './settings-host.tsx';
 import { OwnerRules } from './settings-owners.tsx';
+import { RenamedTests } from './settings-renames.tsx';
 import { useSaving } from './settings-saving.ts';
 
 const route = getRouteApi('/signed/$owner/$repository/settings');
@@ -61,6 +62,7 @@ function Loaded({ path }: { path: RepositoryPath }) {
         <Form path={path} data={data} mayChange={mayChange} />
       </Section>
       <OwnerRules key={JSON.stringify(data.test_owners)} path={path} rules={data.test_owners} mayChange={mayChange} />
+      <RenamedTests path={path} />
     </>
   );
 }
