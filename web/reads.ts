@@ -20,6 +20,7 @@ import {
   quarantinesQuery,
   type RepositoryPath,
   redRunsQuery,
+  renamesQuery,
   repositoryChangesQuery,
   repositoryStatQuery,
   runQuery,
@@ -75,6 +76,7 @@ const READS: Readonly<Record<string, Reads>> = {
     void client.prefetchQuery(detailsQuery(test));
     void client.prefetchQuery(quarantinesQuery(test, testId));
     void client.prefetchQuery(axesQuery(test));
+    void client.prefetchQuery(renamesQuery(test, { testId: test.testId }));
     void client.prefetchQuery(segmentsQuery(test, window));
     for (const stat of TEST_STATS) void client.prefetchQuery(statQuery(test, stat, window));
     void client.prefetchQuery(failuresQuery(test));

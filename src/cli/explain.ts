@@ -6,11 +6,12 @@ import { parsePath, parseTime, parseUrl } from '../client/parse.ts';
 import { quarantineProposal } from '../client/quarantine-proposal.ts';
 import { axesWords } from '../domain/axes-in-words.ts';
 import { inLog } from '../domain/foreign-text.ts';
-import { testIdOf } from '../domain/identity.ts';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
 import type { Explanation } from '../explain/explanation-schema.ts';
+import { onPostgres } from '../postgres/client.ts';
+import { testIdNamed } from '../postgres/test-names.ts';
 import { ask, findService, type RunningService, type ServiceFlags } from './running.ts';
 import { withStores } from './stores.ts';
 
@@ -78,7 +79,8 @@ async function readStores({ owner, name, testName, asOf }: Asked): Promise<Expla
   return withStores(async ({ clock, repositories, clickhouse, quarantines, postgres }) => {
     const repository = await repositories.find(owner, name);
     if (!repository) throw new UserError(`There is no repository ${owner}/${name}.`);
-    const test = { id: testIdOf(repository.id, testName), name: testName };
+    const id = await onPostgres(() => testIdNamed(postgres.db, repository.id, testName));
+    const test = { id, name: testName };
     const moment = asOf === undefined ? undefined : Date.parse(asOf);
     const deps = { clickhouse, quarantines, db: postgres.db };
     return explain(deps, { repository, test, asOf: moment, now: clock.now() });

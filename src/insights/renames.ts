@@ -56,6 +56,7 @@ const rename = z
   })
   .meta({ id: 'Rename' });
 const list = z.object({ ...common.pageFields, renames: z.array(rename) }).meta({ id: 'RenameList' });
+export type RenameList = z.output<typeof list>;
 
 const nameIn = (example: string) =>
   text(1, NAME_LENGTH_MAX).meta({ example, minLength: 1, maxLength: NAME_LENGTH_MAX });

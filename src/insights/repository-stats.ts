@@ -86,7 +86,8 @@ export function mountRepositoryStats(app: AnyElysia, http: Http, deps: common.In
         const days = await onPostgres(() => readDaysSince(deps.db, repository.id, firstDayOf(now)));
         return { body: toJson(path.stat, seriesOf(days, now)) };
       }
-      const selection = selectionOf(TEST_FILTERS, query, { repositoryId: repository.id, now });
+      const known = await deps.names.of(repository.id);
+      const selection = selectionOf(TEST_FILTERS, query, { repositoryId: repository.id, names: known, now });
       const asked = { repository, selection, filters: askedIn(TEST_FILTERS, query), now };
       return { body: toJson(path.stat, await countDays(deps, kept, asked, { isHeavy: isHeavy(names), signal })) };
     },

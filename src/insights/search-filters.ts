@@ -9,6 +9,7 @@ import { globToLike, isGlob } from '../domain/glob.ts';
 import { LEVELS } from '../domain/health-confidence.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX, TEST_NAME_LENGTH_MAX } from '../domain/limits.ts';
+import type { TestNames } from '../domain/rename-decisions.ts';
 import { HEALTHS } from '../domain/status.ts';
 import { type AxisFilter, axisFilterParameter, valuesByAxis } from '../http/axis-filter.ts';
 import {
@@ -33,7 +34,7 @@ import {
 } from '../postgres/identity-conditions.ts';
 import { recentColumns } from '../postgres/recent-columns.ts';
 import { identities } from '../postgres/schema.ts';
-import type { TestNames, TestSelection } from '../postgres/test-selection.ts';
+import type { TestNames as NamedTests, TestSelection } from '../postgres/test-selection.ts';
 import * as common from './common.ts';
 
 /** An identity as reads by whole names have it in memory. */
@@ -45,6 +46,8 @@ interface Identity {
 /** The tests that a filter is asked about, and when; milliseconds since the epoch. */
 interface AskedAbout {
   repositoryId: string;
+  /** A test is found by each name that it has or had. */
+  names: TestNames;
   now: number;
 }
 
@@ -76,7 +79,7 @@ export const TEST_FILTERS = {
       description: 'All tests except these; `*` and `?` are wildcards.',
       example: ['Cart > slow *'],
     }),
-    condition: (names, { repositoryId }) => isNamedNoneOf(repositoryId, namesOf(names, repositoryId)),
+    condition: (names, about) => isNamedNoneOf(about.repositoryId, namesOf(names, about)),
   }),
   pipeline_name: filter({
     ...common.namesParameter('Only these pipelines.', ['CI']),
@@ -232,7 +235,7 @@ export function inMemory<V>(filters: Filters<V>, query: Asked<V>): ((identity: I
 
 /** The selection that PostgreSQL looks for. */
 export const selectionOf = <V>(filters: Filters<V>, query: Asked<V>, about: AskedAbout): TestSelection => ({
-  ...namesOf(query.test_name, about.repositoryId),
+  ...namesOf(query.test_name, about),
   ...(query.test_name.length === 0 && { patterns: ['%'] }),
   conditions: conditionsOf(givenIn(filters, query), about),
 });
@@ -251,7 +254,7 @@ function conditionsOf(filters: readonly GivenFilter[], about: AskedAbout): SQL[]
   return others.map(({ condition }) => condition({ ...about, ofLeg }));
 }
 
-const namesOf = (names: readonly string[], repositoryId: string): TestNames => ({
-  testIds: names.map((name) => testIdOf(repositoryId, name)),
+const namesOf = (names: readonly string[], { repositoryId, names: known }: AskedAbout): NamedTests => ({
+  testIds: [...new Set(names.map((name) => known.testOf(testIdOf(repositoryId, name))))],
   patterns: names.filter(isGlob).map(globToLike),
 });

@@ -277,13 +277,14 @@ export function mountSearch(app: AnyElysia, http: Http, deps: common.InsightsDep
       };
       const list = listOf({ sort, isDescending: direction === 'desc' });
       const repository = await deps.repositories.find(path.owner, path.repository_name);
+      const known = repository && (await deps.names.of(repository.id));
       let total = 0;
       const page = await readPage(list, asked, async (request): Promise<Row[]> => {
-        if (!repository) return [];
+        if (!repository || !known) return [];
         const costs = request.window ? await deps.testCosts.of(repository, request.window) : undefined;
         const key = request.key && (await wholeSearchKey(deps.knownTests, repository, request.key));
         const search = {
-          ...selectionOf(SEARCH_FILTERS, query, { repositoryId: repository.id, now }),
+          ...selectionOf(SEARCH_FILTERS, query, { repositoryId: repository.id, names: known, now }),
           now,
           sort,
           isDescending: direction === 'desc',

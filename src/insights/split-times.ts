@@ -1,12 +1,12 @@
 /** Reads how long tests, classes and files take, for splits. */
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import { testIdOf } from '../domain/identity.ts';
 import { reportedNames, type SplitBy } from '../domain/split-names.ts';
 import type { TimedGroup, Times } from '../domain/split-times.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import type { InsightsDeps } from './common.ts';
 
 export const SPLIT_DAYS = 14;
 /** Files and classes; those that take least are left out. */
@@ -42,7 +42,7 @@ interface Question {
 export const NO_TIMES: Times = { tests: new Map(), groups: [] };
 
 export async function readTimes(
-  clickhouse: ClickHouse,
+  { clickhouse, names: testNames }: Pick<InsightsDeps, 'clickhouse' | 'names'>,
   repository: Repository,
   { names, by, leg, nowMs }: Question,
 ): Promise<Times> {
@@ -52,7 +52,10 @@ export async function readTimes(
     return rows.map(({ class_name: className, ...row }) => ({ ...row, className }));
   };
   if (by !== 'test') return { tests: new Map(), groups: await readGroups() };
-  const nameOfId = new Map(names.flatMap(reportedNames).map((name) => [testIdOf(repository.id, name), name]));
+  const renamed = await testNames.of(repository.id);
+  const nameOfId = new Map(
+    names.flatMap(reportedNames).map((name) => [renamed.testOf(testIdOf(repository.id, name)), name]),
+  );
   const rows = await clickhouse.select(
     timesOfTests,
     { ...asked, test_ids: [...nameOfId.keys()] },

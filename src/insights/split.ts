@@ -172,7 +172,7 @@ async function splitOfRun(
 }
 
 async function makeSplit(
-  { clickhouse, repositories, clock }: InsightsDeps,
+  { clickhouse, names: testNames, repositories, clock }: InsightsDeps,
   { owner, name: repositoryName }: RepositoryName,
   question: Question,
 ): Promise<Split> {
@@ -181,7 +181,7 @@ async function makeSplit(
   const warnings: string[] = [];
   const asked = { names, by, leg: legOf(question), nowMs: clock.now() };
   const times = repository
-    ? await readTimes(clickhouse, repository, asked).catch((error: unknown) => {
+    ? await readTimes({ clickhouse, names: testNames }, repository, asked).catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable || error instanceof ReadRefused)) throw error;
         warnings.push(NO_DURATIONS);
         return NO_TIMES;

@@ -96,6 +96,8 @@ describe('a renamed test', () => {
     expect(await shown(id)).toMatchObject({ test_id: id, test_name: NEW, health_status: 'flaky' });
     await until(async () => JSON.stringify(await shown(newId)) === JSON.stringify(await shown(id)));
     expect(await found('shop.*')).toEqual([{ test_name: NEW, test_id: id }]);
+    // By each of its names.
+    for (const name of [OLD, NEW]) expect(await found(name)).toEqual([{ test_name: NEW, test_id: id }]);
     expect(await quarantined()).toEqual([NEW]);
 
     // What arrives later counts for the same test, also if a worker has not heard of it yet.

@@ -14,6 +14,20 @@ const SHOW_QUARANTINES = [
 ] as const satisfies readonly ReadName[];
 const SHOW_CAUSES = ['cause', 'causes'] as const satisfies readonly ReadName[];
 
+const SHOW_TESTS = [
+  'test',
+  'search',
+  'quarantines',
+  'axes',
+  'segments',
+  'stat',
+  'failures',
+  'executions',
+  'history',
+  'explanation',
+  'durations',
+] as const satisfies readonly ReadName[];
+
 const readAgain = (client: QueryClient, names: readonly ReadName[]) =>
   Promise.all(names.map((name) => client.invalidateQueries({ queryKey: keyOf(name) })));
 
@@ -36,4 +50,9 @@ export async function repositoryDeleted(client: QueryClient): Promise<void> {
 /** After a backtest was asked for. */
 export async function backtestsChanged(client: QueryClient): Promise<void> {
   await readAgain(client, ['backtests']);
+}
+
+/** After renames of tests were decided, and again when they are applied: nearly all reads show tests by their names. */
+export async function renamesDecided(client: QueryClient): Promise<void> {
+  await readAgain(client, ['renames', ...SHOW_TESTS]);
 }

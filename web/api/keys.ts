@@ -19,6 +19,7 @@ export type ReadName =
   | 'test'
   | 'explanation'
   | 'axes'
+  | 'renames'
   | 'segments'
   | 'stat'
   | 'failures'

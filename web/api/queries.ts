@@ -5,6 +5,7 @@ export * from './operations.ts';
 export * from './paths.ts';
 export * from './prompts.ts';
 export * from './quarantines.ts';
+export * from './renames.ts';
 export * from './repositories.ts';
 export * from './runs.ts';
 export * from './saved-views.ts';

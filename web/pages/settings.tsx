@@ -17,6 +17,7 @@ import { useTitle } from '../ui/title.ts';
 import { Deletion } from './settings-deletion.tsx';
 import { HostFields, hostPageIn, isSameHost } from './settings-host.tsx';
 import { OwnerRules } from './settings-owners.tsx';
+import { RenamedTests } from './settings-renames.tsx';
 import { useSaving } from './settings-saving.ts';
 
 const route = getRouteApi('/signed/$owner/$repository/settings');
@@ -63,6 +64,7 @@ function Loaded({ path }: { path: RepositoryPath }) {
         <Form path={path} data={data} mayChange={mayChange} />
       </Section>
       <OwnerRules key={JSON.stringify(data.test_owners)} path={path} rules={data.test_owners} mayChange={mayChange} />
+      <RenamedTests path={path} />
       {mayChange && <Deletion path={path} />}
     </>
   );

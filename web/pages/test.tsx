@@ -1,6 +1,6 @@
 /** One test: what it is, how it has been, how it fails, and whether it is quarantined. */
 import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { TestDetails } from '../../src/insights/details.ts';
 import type { TestSearchAnswer } from '../../src/insights/search.ts';
@@ -11,6 +11,7 @@ import {
   detailsQuery,
   promptQuery,
   quarantinesQuery,
+  renamesQuery,
   segmentsQuery,
   type TestPath,
   type TimeWindow,
@@ -30,6 +31,7 @@ import { Life } from './test-life.tsx';
 import { Places } from './test-places.tsx';
 import { TestQuarantine } from './test-quarantine.tsx';
 import { Reason } from './test-reason.tsx';
+import { TestRenames } from './test-renames.tsx';
 import { Statistics } from './test-statistics.tsx';
 import { Takes } from './test-takes.tsx';
 import { WhereItFails } from './test-where.tsx';
@@ -45,10 +47,14 @@ export function Test() {
   const isWaiting = [
     useQuery(quarantinesQuery(path, path.testId)),
     useQuery(axesQuery(path)),
+    useQuery(renamesQuery(path, { testId: path.testId })),
     useQuery(segmentsQuery(path, window)),
   ].some(({ isPending }) => isPending);
   const listed = useListedName(path);
   useTitle(data?.test_name ?? listed ?? 'Test');
+  // A renamed test keeps its id; that of its new name leads to it.
+  if (data && data.test_id !== path.testId)
+    return <Navigate to="/$owner/$repository/tests/$testId" params={{ ...path, testId: data.test_id }} replace />;
   if (data && !isWaiting) return <Known path={path} test={data} window={window} />;
   if (listed === undefined || error !== null) return <NotYet title="Test" error={error} reset={() => void refetch()} />;
   return (
@@ -114,6 +120,7 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
           {inWords(test)} {howSure(test)}
         </p>
       </header>
+      <TestRenames path={path} />
       <Facts path={path} test={test} />
       <Reason
         path={path}
