@@ -36,7 +36,7 @@ export class CommentedCommits {
       knownTests: new KnownTests(stores.db, stores.clock),
       searches: new FairQueue(SEARCH_SHARES),
       commits: new Commits(stores.db, stores.clickhouse),
-      evidence: new FailureEvidence(stores.db, stores.quarantines),
+      evidence: new FailureEvidence(stores),
     };
     this.#usualTests = new UsualTestsOfJobs(stores.clickhouse);
   }
