@@ -180,9 +180,7 @@ const SIGNS: Readonly<Record<ClaimSign, Sign>> = {
   changed_files: {
     without: ({ nearness }) => (nearness === 1 ? null : { nearness: 1 }),
     sentence: ({ nearness }, { changedFile }) =>
-      nearness > 1
-        ? `The change touches ${changedFile ?? 'files'}, near the test.`
-        : 'The change touches nothing near the test.',
+      `The change touches ${changedFile === null ? 'nothing' : `${changedFile},`} near the test. Here, changes break such tests ${rounded(nearness)} times as often as others.`,
   },
 };
 

@@ -7,11 +7,15 @@ export interface Nearness {
   file: string | null;
 }
 
-/**
- * The test's own file, one of the same name (`cart.ts` of `test_cart.py`), one of the same folder, none near. Set by judgement:
- * no history says so far which files a change touched. They are small, so that no claim rests on them alone.
- */
-const FACTORS = { file: 6, name: 4, folder: 2, far: 0.7 } as const;
+/** The test's own file is changed, one of the same name (`cart.ts` of `test_cart.py`), one of the same folder, or none near. */
+export const NEARNESS_KINDS = ['file', 'name', 'folder', 'far'] as const;
+export type NearnessKind = (typeof NEARNESS_KINDS)[number];
+
+/** How many times likelier a change breaks a test that is so near to it than any test. */
+export type NearnessFactors = Readonly<Record<NearnessKind, number>>;
+
+/** As long as the history of a repository says nothing. They are small, so that no claim rests on them alone. */
+export const FACTORS_BEFORE: NearnessFactors = { file: 6, name: 4, folder: 2, far: 0.7 };
 const NOT_KNOWN: Nearness = { factor: 1, file: null };
 
 /** What runners add to the name of the file that a test is for. */
@@ -34,19 +38,32 @@ const COMMON_NAMES: ReadonlySet<string> = new Set([
  * @param testFile as its runner names it; it may begin elsewhere than the root of the repository. Null: not known
  * @param changed from the root of the repository; empty: not known
  */
-export function nearnessOf(testFile: string | null, changed: readonly string[]): Nearness {
-  if (!testFile || changed.length === 0) return NOT_KNOWN;
+export function nearnessOf(
+  testFile: string | null,
+  changed: readonly string[],
+  factors: NearnessFactors = FACTORS_BEFORE,
+): Nearness {
+  const nearest = testFile ? nearestOf(testFile, changed) : undefined;
+  return nearest ? { factor: factors[nearest.kind], file: nearest.file } : NOT_KNOWN;
+}
+
+/** The nearest changed file, and how near it is. Undefined: no changed file is known. */
+export function nearestOf(
+  testFile: string,
+  changed: readonly string[],
+): { kind: NearnessKind; file: string | null } | undefined {
+  if (changed.length === 0) return undefined;
   const own = plain(testFile);
   const near = (isNear: (file: string) => boolean): string | undefined => changed.find((file) => isNear(plain(file)));
   const name = subjectOf(own);
   const folder = folderOf(own);
-  const found: [keyof typeof FACTORS, string | undefined][] = [
+  const found: [NearnessKind, string | undefined][] = [
     ['file', near((file) => file === own || own.endsWith(`/${file}`) || file.endsWith(`/${own}`))],
     ['name', name === '' ? undefined : near((file) => subjectOf(file) === name)],
     ['folder', folder === '' ? undefined : near((file) => isSameFolder(folderOf(file), folder))],
   ];
-  for (const [kind, file] of found) if (file !== undefined) return { factor: FACTORS[kind], file };
-  return { factor: FACTORS.far, file: null };
+  for (const [kind, file] of found) if (file !== undefined) return { kind, file };
+  return { kind: 'far', file: null };
 }
 
 /**

@@ -46,6 +46,3 @@ export interface RemoteRepository {
 
 /** Some hosts abbreviate ids of commits, and some jobs do. */
 export const isSameCommit = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one);
-
-/** Where Bitbucket looks for the file, and where teams that bring it from another host have it. */
-export const BITBUCKET_CODEOWNERS = ['.bitbucket/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'];

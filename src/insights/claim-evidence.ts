@@ -2,7 +2,7 @@
 import { type CommitResult, type CommitRun, runKey } from '../commits/commit-record.ts';
 import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { forEachDay } from '../domain/flat-counts.ts';
-import { type Nearness, nearnessOf, nearnessTogether } from '../domain/nearness.ts';
+import { type Nearness, type NearnessFactors, nearnessOf, nearnessTogether } from '../domain/nearness.ts';
 import { otherLegsOf } from '../domain/other-legs.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
 import { executionsOf, newestOf } from '../domain/test-state.ts';
@@ -15,6 +15,8 @@ interface Found {
   tests: ReadonlyMap<string, KnownTest | undefined>;
   results: readonly CommitResult[];
   changedFiles: readonly string[];
+  /** What nearness to them says in this repository. */
+  nearnessFactors: NearnessFactors;
 }
 
 /** What the verdict on a failure knows already. */
@@ -41,7 +43,9 @@ export class ClaimEvidences {
   /** How near a test is to the files of the change. */
   nearness(testId: string): Nearness {
     const legs = this.#found.tests.get(testId)?.legs ?? [];
-    return nearnessOf(newestOf(legs.map(({ summary }) => summary))?.filepath || null, this.#found.changedFiles);
+    const { changedFiles, nearnessFactors } = this.#found;
+    const file = newestOf(legs.map(({ summary }) => summary))?.filepath || null;
+    return nearnessOf(file, changedFiles, nearnessFactors);
   }
 
   /** @param run of the failure that is shown */

@@ -40,7 +40,7 @@ export class CommentedCommits {
       names: new TestNamesStore(stores.db),
       searches: new FairQueue(SEARCH_SHARES),
       commits: new Commits(stores.db, stores.clickhouse),
-      evidence: new FailureEvidence(stores.db, stores.quarantines),
+      evidence: new FailureEvidence(stores),
     };
     this.#usualTests = new UsualTestsOfJobs(stores.clickhouse);
   }

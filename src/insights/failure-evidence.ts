@@ -3,7 +3,9 @@
  * health of tests changed there, open quarantines, and the files that the commit changed.
  * Look-ups at the same time share a statement.
  */
+import type { Clock } from '../clock.ts';
 import type { CommitRun } from '../commits/commit-record.ts';
+import type { NearnessFactors } from '../domain/nearness.ts';
 import { type ChangedFiles, readChangedFiles } from '../postgres/changed-files.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { type FailureGroupRecord, findFailureGroups } from '../postgres/failure-groups.ts';
@@ -12,6 +14,7 @@ import type { Quarantine } from '../postgres/quarantine-records.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { RepositoryBatches } from './batches.ts';
+import { NearnessOfRepositories } from './nearness-of-repository.ts';
 
 /** A failure group of a test. */
 export interface GroupName {
@@ -26,8 +29,10 @@ export class FailureEvidence {
   readonly #quarantines: RepositoryBatches<string, Quarantine[]>;
   readonly #steps: RepositoryBatches<string, StoredStep[]>;
   readonly #changedFiles: RepositoryBatches<string, ChangedFiles>;
+  readonly #nearness: NearnessOfRepositories;
 
-  constructor(db: Database, quarantines: QuarantineStore) {
+  constructor({ db, quarantines, clock }: { db: Database; quarantines: QuarantineStore; clock: Clock }) {
+    this.#nearness = new NearnessOfRepositories({ db, clock });
     this.#groups = new RepositoryBatches(({ id }) => async (take) => {
       const asked = take();
       const distinct = new Map(asked.map((one) => [groupKey(one), one]));
@@ -59,6 +64,11 @@ export class FailureEvidence {
   async stepsOf(repository: Repository, testIds: readonly string[]): Promise<Map<string, StoredStep[]>> {
     const found = await Promise.all(testIds.map((testId) => this.#steps.get(repository, testId)));
     return new Map(testIds.flatMap((testId, i) => (found[i] ? [[testId, found[i]]] : [])));
+  }
+
+  /** What nearness to changed files says in a repository. */
+  nearnessFactorsOf({ id }: Repository): Promise<NearnessFactors> {
+    return this.#nearness.factorsOf(id);
   }
 
   /** The files that a commit changed; none if no job has sent them, or none that may speak for all of its runs. */

@@ -4,6 +4,7 @@ import { type CommitRun, runKey } from '../commits/commit-record.ts';
 import { type Axes, axesOf } from '../domain/axes.ts';
 import { axisValue } from '../domain/axis-scope.ts';
 import { COMMIT_VERDICTS } from '../domain/commit-verdict.ts';
+import { FACTORS_BEFORE } from '../domain/nearness.ts';
 import type { Repository } from '../postgres/repositories.ts';
 import { type Commits, FAILED_TESTS_MAX } from './commits.ts';
 import type { InsightsDeps } from './common.ts';
@@ -91,6 +92,7 @@ export async function readCommitFailures(
     groups: await deps.evidence.groupsOf(repository, groups),
     quarantines,
     changedFiles,
+    nearnessFactors: changedFiles.length > 0 ? await deps.evidence.nearnessFactorsOf(repository) : FACTORS_BEFORE,
     troubled: new Set(runs.filter((run) => troubles.of(placeOf(run)).trouble !== 'none').map(runKey)),
   };
   const first = judgeFailures(found, NOTHING_FAILING);

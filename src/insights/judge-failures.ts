@@ -5,6 +5,7 @@ import type { ClaimEvidence } from '../domain/change-claim.ts';
 import { type CommitVerdict, commitVerdict, isNewGroup, isTroubledOffDefault } from '../domain/commit-verdict.ts';
 import { totalsOf } from '../domain/failure-group.ts';
 import { type Episode, episodeAt, worstEpisode } from '../domain/health-at.ts';
+import type { NearnessFactors } from '../domain/nearness.ts';
 import { covers } from '../domain/quarantine-scope.ts';
 import type { Health } from '../domain/status.ts';
 import { type Leg, legKey } from '../domain/test-identity.ts';
@@ -72,6 +73,8 @@ export interface Found extends KnownTests {
   troubled: ReadonlySet<string>;
   /** Files that the commit changed; empty: not known. */
   changedFiles: readonly string[];
+  /** What nearness to them says in this repository. */
+  nearnessFactors: NearnessFactors;
 }
 
 /** A run in which so much failed that it explains all of it. */

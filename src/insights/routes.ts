@@ -114,7 +114,7 @@ export function mountInsights(app: AnyElysia, http: Http, stores: Stores): void 
     names,
     whereTheyFail: new WhereTheyFail({ ...stores, knownTests }),
     commits: new Commits(stores.db, stores.clickhouse),
-    evidence: new FailureEvidence(stores.db, stores.quarantines),
+    evidence: new FailureEvidence(stores),
     runDays,
     redRunLedgers,
     testCosts: new TestCosts(redRunLedgers),

@@ -6,7 +6,8 @@ import { at, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 
 const NAME = 'tests.test_cart.test_total';
-const NEAR = 'The change touches src/cart.py, near the test.';
+const NEAR =
+  'The change touches src/cart.py, near the test. Here, changes break such tests 4 times as often as others.';
 const failing = (hoursAgo: number): TestExecution => ({
   ...{ name: NAME, status: 'failed', at: at(hoursAgo), filepath: 'tests/test_cart.py' },
   ...{ failures: [{ type: 'Error', message: 'expected 3 got 4' }] },
@@ -63,7 +64,8 @@ test('the claims of a commit count the files that its job has sent, unless the q
   expect(await (await send('own', ['src/cart.py', 'README.md', 'README.md'])).json()).toEqual({ is_changed: true });
   expect(await (await send('own', ['README.md', 'src/cart.py'])).json()).toEqual({ is_changed: false });
   expect(await saidOf('own')).toEqual({ listed: [NEAR], asked: [NEAR], files: 2 });
-  const nothing = 'The change touches nothing near the test.';
+  const nothing =
+    'The change touches nothing near the test. Here, changes break such tests 0.7 times as often as others.';
   expect(await saidOf('own', ['notes/a.txt'])).toEqual({ listed: [NEAR], asked: [nothing], files: 1 });
   expect(await saidOf('other')).toEqual({ listed: [], asked: [], files: 0 });
   expect(await (await send('own', [])).json()).toEqual({ is_changed: true });

@@ -30,3 +30,6 @@ export async function firstCodeowners(
   }
   return undefined;
 }
+
+/** Where Bitbucket looks for the file, and where teams that bring it from another host have it. */
+export const BITBUCKET_CODEOWNERS = ['.bitbucket/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'];

@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import { changedPathsOf } from '../../domain/changed-paths.ts';
-import { firstCodeowners } from '../api/codeowners.ts';
+import { BITBUCKET_CODEOWNERS, firstCodeowners } from '../api/codeowners.ts';
 import {
-  BITBUCKET_CODEOWNERS,
   type HostCodeowners,
   isSameCommit,
   type PullToRead,

@@ -1,14 +1,8 @@
 /** Repositories of Bitbucket Data Center. https://developer.atlassian.com/server/bitbucket/rest/ */
 import { z } from 'zod';
 import { changedPathsOf } from '../../domain/changed-paths.ts';
-import { firstCodeowners } from '../api/codeowners.ts';
-import {
-  BITBUCKET_CODEOWNERS,
-  type HostCodeowners,
-  type PullToRead,
-  type RemotePlace,
-  type RemoteRepository,
-} from '../remote.ts';
+import { BITBUCKET_CODEOWNERS, firstCodeowners } from '../api/codeowners.ts';
+import type { HostCodeowners, PullToRead, RemotePlace, RemoteRepository } from '../remote.ts';
 import { BitbucketDataCenterComments } from './comments.ts';
 import { centerRest, listFrom, repositoryPath } from './rest.ts';
 import { BitbucketDataCenterStatus } from './status.ts';

@@ -21,7 +21,7 @@ export interface Subject {
   key: string;
   /** Asks the service; null if the comment must stay as it is. */
   read(): Promise<Wanted | null>;
-  /** Whether someone has seen it on this commit. If it is gone now, a person deleted it. */
+  /** Whether it was there before, on this commit. If it is gone now, a person deleted it. */
   wasThere?: boolean;
   /** When the first result of the commit arrived. */
   firstResultAt(): Promise<number>;
