@@ -112,7 +112,7 @@ async function reportOf(file: ExportFile): Promise<Uint8Array> {
 /** Clocks of most collectors begin when the machine did: those tell durations, and no times. */
 const SINCE_2001_S = 1_000_000_000;
 const wallClockMs = (seconds: number | null | undefined): number | undefined =>
-  seconds && seconds > SINCE_2001_S ? Math.round(seconds * 1_000) : undefined;
+  seconds && seconds > SINCE_2001_S ? momentSchema.parse(Math.round(seconds * 1_000)) : undefined;
 
 function testOf({ scope, name, file_name: file, result, failure_reason: reason, ...more }: Result): WrittenTest {
   const { history, failure_expanded: expanded } = more;

@@ -56,11 +56,14 @@ export function withoutNumber(name: string | null | undefined, number: string | 
   return (isNumber ? before : name) || undefined;
 }
 
+/** There are no later dates. */
+const MOMENT_MAX = 8_640_000_000_000_000;
+
 /** A moment as tools write it: milliseconds, or ISO 8601; undefined for neither. */
 export const momentSchema = z
   .union([z.number(), z.string().transform((text) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text)))])
   .nullish()
-  .transform((at) => (at === null || at === undefined || Number.isNaN(at) || at <= 0 ? undefined : at))
+  .transform((at) => (at && at > 0 && at <= MOMENT_MAX ? at : undefined))
   .catch(undefined);
 
 /** The last of them. */

@@ -105,7 +105,7 @@ function exportedOf(launchId: string, { launch, name, files, endedAt }: Found): 
   if (files.size === 0) return { path, leftOut: 'its items are not in the export' };
   const told: Told = {
     pipeline: 'ReportPortal',
-    job: launch?.name ?? name ?? 'tests',
+    job: launch?.name || name || 'tests',
     runId: launch?.uuid || launchId,
     ...subjectAmong((launch?.attributes ?? []).map(({ key, value }) => [key ?? '', value ?? ''] as const)),
     endedAt: launch?.endTime ?? endedAt,
