@@ -41,9 +41,8 @@ export function withSecretFiles(settings: Readonly<Record<string, string>>): Rec
     const file = settings[`${name}_FILE`];
     if (file === undefined) continue;
     if (settings[name] !== undefined) throw new UserError(`Set ${name} or ${name}_FILE, not both.`);
-    read[name] = readSecretFile(`${name}_FILE`, file)
-      .split(/\s*\n\s*/)
-      .join(',');
+    const lines = readSecretFile(`${name}_FILE`, file).split('\n');
+    read[name] = lines.map((line) => line.trim()).join(',');
   }
   return { ...settings, ...read };
 }

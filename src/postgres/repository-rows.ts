@@ -48,6 +48,7 @@ import {
   testDurations,
   testListings,
   testOwners,
+  testRenames,
   tests,
   uploadChunks,
 } from './schema.ts';
@@ -62,7 +63,7 @@ export const TABLES_BY_ID = [
   ...[failureGroups, formerGroups, judgedRuns, clues, failedCommits, commitRecords],
   ...[causeNodes, causeGroups, causeDays, causeTerms, quarantinedCauses, testDurations, durationTotals],
   ...[quarantines, codeowners, ownedTests, testOwners, changedFiles, pullRequests, pullComments],
-  ...[repositoryCounts, repositoryDays, savedViews, backtests, uploadChunks, ingestClaims],
+  ...[repositoryCounts, repositoryDays, savedViews, testRenames, backtests, uploadChunks, ingestClaims],
 ] as const;
 type TableById = (typeof TABLES_BY_ID)[number];
 
