@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { signInLink } from '../src/access/sign-in-link.ts';
 import { readConfig, SETTINGS } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
@@ -62,18 +63,12 @@ async function demo(): Promise<void> {
   const deps = await openPostgresDeps(readConfig(environment), { log: createLogger('error') });
   try {
     await send(deps, histories);
-    const { pass } = await deps.sessions.offer({
-      keyId: null,
-      actor: 'demo',
-      scope: 'admin',
-      owner: null,
-      repositories: null,
-    });
+    const link = await signInLink(deps.sessions, origin, { keyId: null, actor: 'demo' });
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     console.log(
       `${executions.toLocaleString('en')} executions, ready after ${seconds} s. This link signs in, once, within 10 minutes:\n`,
     );
-    console.log(`  ${origin}/app/sign-in#${pass}\n`);
+    console.log(`  ${link}\n`);
     console.log('Then look at:\n');
     for (const [path, what] of SIGHTS) console.log(`  ${`${origin}/app${path}`.padEnd(48)}${what}`);
     console.log('  Ctrl-K finds a pull request, a commit, a test or a message from anywhere.\n');

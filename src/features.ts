@@ -109,6 +109,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
         quarantines,
         db,
         keptAtHost: commentsConfig,
+        ciTokens,
       }),
     (app, http) => {
       const lists = new QuarantineLists(quarantines, notifications);

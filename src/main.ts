@@ -2,7 +2,8 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { startWorkersProcess } from '../workers/child.ts';
 import { startWorkers } from '../workers/main.ts';
-import { adminKeyFile, ensureAdminKey } from './access/admin-key.ts';
+import { adminKeyFile, ensureAdminKey, type FirstKey } from './access/admin-key.ts';
+import { LINK_MINUTES, signInLink } from './access/sign-in-link.ts';
 import { type Api, startApi } from './api/api.ts';
 import { type ApiProcess, startApiProcess } from './api/child.ts';
 import { type Config, type Role, secretsOf } from './config.ts';
@@ -24,8 +25,8 @@ interface Service {
   deps: Deps;
   /** Where the API listens; undefined for a worker. */
   url: string | undefined;
-  /** The admin key, if this start created it. */
-  adminKey: string | undefined;
+  /** The admin key, if this start made it. */
+  adminKey: FirstKey | undefined;
   /** Resolves when a part of the service has ended that it cannot do without: which one. */
   lost: Promise<string>;
   /** Stops accepting requests, lets requests and jobs finish, closes the stores. */
@@ -135,7 +136,7 @@ export async function serve(config: Config): Promise<void> {
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
   });
-  process.stdout.write(`${readyLine(service)}\n`);
+  process.stdout.write(`${readyLine(service)}\n${await firstLink(service)}`);
   const cause = await Promise.race([signalled.then((signal) => ({ signal })), service.lost.then((lost) => ({ lost }))]);
   if ('signal' in cause) service.deps.log.info(cause, 'stopping; finishing in-flight work');
   else service.deps.log.fatal(`${cause.lost} has ended; stopping, for a supervisor to start again`);
@@ -148,12 +149,19 @@ export async function serve(config: Config): Promise<void> {
   process.exit('signal' in cause ? 0 : 1);
 }
 
-function readyLine({ url, adminKey, deps: { config } }: Service): string {
+function readyLine({ url, deps: { config } }: Service): string {
   if (url === undefined) return 'ci-insights worker is ready.';
   const address = config.publicUrl ?? url;
   const key = config.databaseUrl ? '' : ` · admin key in ${adminKeyFile(config.dataDir)}`;
-  // Where no person reads along, standard output ends in a log, and a log has no secrets.
-  const isShown = adminKey !== undefined && process.stdout.isTTY === true;
-  const made = isShown ? `\nThe admin key, shown only once: ${adminKey}` : '';
-  return `ci-insights is ready at ${address} · docs at ${address}/docs${key}${made}`;
+  return `ci-insights is ready at ${address} · docs at ${address}/docs${key}`;
+}
+
+/**
+ * At a first start: a link that signs in the person who started it, with the key that was made. Not where no person reads
+ * along, because standard output ends in a log there, and a log has no secrets; nor where people sign in with a provider.
+ */
+async function firstLink({ url, adminKey, deps: { config, sessions } }: Service): Promise<string> {
+  if (url === undefined || adminKey === undefined || config.oidc || process.stdout.isTTY !== true) return '';
+  const link = await signInLink(sessions, config.publicUrl ?? url, { keyId: adminKey.id, actor: adminKey.name });
+  return `\nOpen this to begin. It signs you in, once, within ${LINK_MINUTES} minutes:\n\n  ${link}\n\n`;
 }

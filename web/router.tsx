@@ -84,6 +84,9 @@ const tableSearch = (search: Record<string, unknown>) => ({
   columns: text(search.columns),
 });
 
+/** Whose recipe a page shows while a repository has sent nothing. */
+const setupSearch = (search: Record<string, unknown>) => set({ ci: text(search.ci) });
+
 const homeRoute = createRoute({
   getParentRoute: () => signedRoute,
   path: '/',
@@ -114,6 +117,7 @@ const repositoryRoute = createRoute({
 const repositoryHomeRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/',
+  validateSearch: setupSearch,
   component: lazyRouteComponent(() => import('./pages/today.tsx'), 'Today'),
 });
 
@@ -331,6 +335,7 @@ const uploadsRoute = createRoute({
 const setupRoute = createRoute({
   getParentRoute: () => repositoryRoute,
   path: '/setup',
+  validateSearch: setupSearch,
   component: lazyRouteComponent(() => import('./pages/setup.tsx'), 'SetupPage'),
 });
 

@@ -13,7 +13,7 @@ import { hasSecureSession, isReachedSecurely, noSessionCookie, sessionCookie } f
 import { text } from '../http/text.ts';
 import { noteActor } from '../observability/requests.ts';
 import type { KeyStore } from '../postgres/keys.ts';
-import { SESSIONS_OF_KEY_MAX, type Session, type SessionStore } from '../postgres/sessions.ts';
+import { isPass, PASS_MINUTES, SESSIONS_OF_KEY_MAX, type Session, type SessionStore } from '../postgres/sessions.ts';
 
 interface SessionDeps {
   keys: KeyStore;
@@ -24,6 +24,8 @@ const TAG = 'Service';
 const KEY_LENGTH_MAX = 200;
 /** Sign-ins of a kind that are answered at a time: anyone may begin one. */
 export const SIGN_INS_AT_ONCE_MAX = 16;
+
+const USED_LINK = `This link has signed someone in already, or is older than ${PASS_MINUTES} minutes. Make another one where the service runs: \`ci-insights sessions link\`. Or sign in with a key.`;
 
 const moment = z.iso.datetime().meta({ example: '2026-12-05T09:30:00.000Z' });
 const grantFields = {
@@ -118,7 +120,7 @@ export function mountSessions(app: AnyElysia, http: Http, { keys, sessions }: Se
     responses: { 201: { description: 'Signed in.', schema: currentSchema, headers: cookieHeader } },
     handle: async ({ body, request, requestId }) => {
       const begun = await beginFrom(body.key.trim(), requestId);
-      if (!begun) throw forbidden('The key is unknown, expired or revoked. A link that signs in works once.');
+      if (!begun) throw forbidden(isPass(body.key.trim()) ? USED_LINK : 'The key is unknown, expired or revoked.');
       const { session, token } = begun;
       const { id: session_id, keyId, actor, scope, owner, repositories } = session;
       noteActor(request, { actor, session_id, key_id: keyId ?? undefined });

@@ -1,13 +1,20 @@
 /** `ci-insights sessions …`: the sessions of browsers. It needs PostgreSQL only, so it works while the service runs. */
 import { Command } from 'commander';
+import { LINK_MINUTES, signInLink } from '../access/sign-in-link.ts';
 import { count, formatTable, formatTime, print, printJson } from '../client/output.ts';
+import type { Config } from '../config.ts';
 import { UserError } from '../errors.ts';
 import type { Session } from '../postgres/sessions.ts';
+import { announcedAddress } from '../service-lock.ts';
 import { operatorOf } from './operator.ts';
 import { withPostgres } from './stores.ts';
 
 export const sessionsCommand = (): Command =>
-  new Command('sessions').description('list and end the sessions of browsers').addCommand(list()).addCommand(end());
+  new Command('sessions')
+    .description('list, begin and end the sessions of browsers')
+    .addCommand(list())
+    .addCommand(link())
+    .addCommand(end());
 
 const list = (): Command =>
   new Command('list')
@@ -31,6 +38,22 @@ const list = (): Command =>
         ),
       );
     });
+
+const link = (): Command =>
+  new Command('link')
+    .description(`print a link that signs an operator in, once, within ${LINK_MINUTES} minutes`)
+    .action(async () => {
+      const by = operatorOf('sessions link');
+      print(
+        await withPostgres(({ sessions, config }) =>
+          signInLink(sessions, addressOf(config), { keyId: null, actor: by.subject ?? by.name }),
+        ),
+      );
+    });
+
+/** Where the service is reached: as it is configured, or where it says that it listens. */
+const addressOf = ({ publicUrl, dataDir, databaseUrl, clickhouseUrl, port }: Config): string =>
+  publicUrl ?? (databaseUrl && clickhouseUrl ? undefined : announcedAddress(dataDir)) ?? `http://127.0.0.1:${port}`;
 
 const end = (): Command =>
   new Command('end')

@@ -6,7 +6,7 @@
  * github:acme/shop ci acme/shop ref=refs/heads/main; github:acme upload *; own:platform/shop upload acme/shop evidence
  */
 import { matchesBranch } from './branch-pattern.ts';
-import type { CiJob } from './ci-claims.ts';
+import { CI_KINDS, type CiIssuer, type CiJob, type CiKind } from './ci-claims.ts';
 import type { KeyScope } from './key-scope.ts';
 import type { ReportBounds } from './report-bounds.ts';
 import { ownerSchema, type RepositoryName, repositoryNameSchema } from './repository-path.ts';
@@ -94,6 +94,28 @@ export function grantOfJob(
       run: mayBeDefault ? job.ofRef : job.otherwise,
     },
   };
+}
+
+/**
+ * The kinds of CI whose jobs may get something for this repository, as far as their rules name it. What else a rule asks for
+ * is known of a job only.
+ */
+export function ciKindsFor(
+  issuers: readonly CiIssuer[],
+  rules: readonly CiRule[],
+  repository: RepositoryName,
+): readonly CiKind[] {
+  const names = new Set(rules.filter((rule) => mayBeFor(rule, repository)).map(({ issuer }) => issuer));
+  return CI_KINDS.filter((kind) => issuers.some((issuer) => issuer.kind === kind && names.has(issuer.name)));
+}
+
+function mayBeFor({ owner, repositories, path }: CiRule, repository: RepositoryName): boolean {
+  const [ownOwner = '', ...rest] = path.split('/');
+  const name = repository.name.toLowerCase();
+  if ((owner ?? ownOwner).toLowerCase() !== repository.owner.toLowerCase()) return false;
+  if (repositories !== null) return repositories.some((one) => one.toLowerCase() === name);
+  // Elsewhere the repository has the owner of the rule, and any name that the CI gives it.
+  return owner !== null || rest.length === 0 || `${name}.`.startsWith(`${rest.join('.')}.`);
 }
 
 /** Whether a repository is the one that is named, or below it: `acme/shop` is below `acme`. */

@@ -5,6 +5,8 @@ import type { Clock } from '../clock.ts';
 import { ACTIVE_DAYS } from '../domain/activity.ts';
 import { attachmentSchema } from '../domain/attachments.ts';
 import { axesSchema } from '../domain/axes.ts';
+import type { CiIssuer } from '../domain/ci-claims.ts';
+import type { CiRule } from '../domain/ci-rules.ts';
 import { type HealthConfidence, LEVELS } from '../domain/health-confidence.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { OWNERS_MAX } from '../domain/owner-rules.ts';
@@ -30,6 +32,8 @@ export interface InsightsDeps {
   searches: FairQueue;
   /** For which repositories the service keeps comments and checks at the host itself; without it, for none. */
   keptAtHost?: ListsAtHost | undefined;
+  /** Whose identity tokens are exchanged for keys; undefined: no one's. */
+  ciTokens?: { issuers: readonly CiIssuer[]; rules: readonly CiRule[] } | undefined;
 }
 
 export const TAG = 'CI test insights';

@@ -2,6 +2,8 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import { defineQuery } from '../clickhouse/query.ts';
+import { CI_KINDS } from '../domain/ci-claims.ts';
+import { ciKindsFor } from '../domain/ci-rules.ts';
 import { formatMoment } from '../domain/moment.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -59,6 +61,11 @@ const response = z
       .object({ at: common.dateTimeOut })
       .nullable()
       .meta({ description: 'When `ci-insights gate` last sent reports, to the hour; null: it never did' }),
+    identity_tokens: z.array(z.enum(CI_KINDS)).meta({
+      description:
+        'The kinds of CI whose jobs need no key here: the service takes their identity tokens, and a rule names this repository',
+      example: ['github'],
+    }),
   })
   .meta({ id: 'Setup' });
 
@@ -70,7 +77,7 @@ export const mountSetup = (app: AnyElysia, http: Http, deps: common.InsightsDeps
     tag: common.TAG,
     summary: 'Get how far a repository is set up',
     description:
-      'What setting up a repository takes, and what of it has happened: a key that may send its reports was used, reports of a pull request and of the default branch arrived, the gate ran. Also of a repository of which nothing has arrived yet.',
+      'What setting up a repository takes, and what of it has happened: a key that may send its reports was used, reports of a pull request and of the default branch arrived, the gate ran; and whose jobs need no key. Also of a repository of which nothing has arrived yet.',
     access: 'read',
     params: common.shortPath,
     responses: { 200: { description: 'What has happened.', schema: response } },
@@ -88,6 +95,9 @@ export const mountSetup = (app: AnyElysia, http: Http, deps: common.InsightsDeps
         default_branch: null,
         other_branch: null,
         gate: gateRanAt && { at: formatMoment(gateRanAt.getTime()) },
+        identity_tokens: deps.ciTokens
+          ? [...ciKindsFor(deps.ciTokens.issuers, deps.ciTokens.rules, { owner, name })]
+          : [],
         ...reports,
       };
       return { body };

@@ -38,6 +38,7 @@ const TOKEN_BYTES = 32;
 const LIFETIME_MS = 14 * DAY_MS;
 /** How long a pass may be used. */
 const PASS_MS = 10 * 60_000;
+export const PASS_MINUTES = PASS_MS / 60_000;
 /** A key may be shared by a team, each with several browsers. Beyond this the oldest session ends. */
 export const SESSIONS_OF_KEY_MAX = 100;
 export const SESSIONS_OF_PERSON_MAX = 20;
@@ -50,6 +51,8 @@ const CACHE_ENTRIES_MAX = 10_000;
 const LAST_USE_MS = 60_000;
 
 const makeToken = (prefix: string): string => prefix + randomBytes(TOKEN_BYTES).toString('base64url');
+/** Whether it is what a link has that signs in once. */
+export const isPass = (token: string): boolean => token.startsWith(PASS_PREFIX);
 const hashOf = (token: string): string => hash('sha256', token, 'base64');
 
 export class SessionStore {
@@ -91,7 +94,7 @@ export class SessionStore {
 
   /** Begins the session of a pass; undefined if the pass is unknown, too old, or was used. */
   async redeem(pass: string, requestId?: string): Promise<{ session: Session; token: string } | undefined> {
-    if (!pass.startsWith(PASS_PREFIX)) return undefined;
+    if (!isPass(pass)) return undefined;
     const now = this.clock.now();
     const token = makeToken(TOKEN_PREFIX);
     const session = await onPostgres(() =>

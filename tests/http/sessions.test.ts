@@ -1,6 +1,7 @@
 /** Sessions of browsers: how they begin, what they may do, and how they end. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
+import { signInLink } from '../../src/access/sign-in-link.ts';
 import { SESSIONS_OF_KEY_MAX } from '../../src/postgres/sessions.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
@@ -224,6 +225,30 @@ describe('a link that signs in', () => {
         ?.headers.get('set-cookie')
         ?.split(';')[0] ?? '';
     expect(await statusOf(cookie)).toBe(200);
+  });
+
+  test('says, once it is used up, how to make another, and says nothing of links to who sent a key', async () => {
+    const detail = async (key: string): Promise<string> => {
+      const answer = await signIn(key);
+      expect(answer.status).toBe(403);
+      return z.object({ detail: z.string() }).parse(await answer.json()).detail;
+    };
+    const { pass } = await offer();
+    expect((await signIn(pass)).status).toBe(201);
+    expect(await detail(pass)).toContain('ci-insights sessions link');
+    expect(await detail('cii_unknown')).not.toContain('link');
+  });
+
+  test('ends with the key that it is for', async () => {
+    const { key } = await app.keys.create({
+      ...{ name: 'first', owner: null, scope: 'admin', repositories: null, expiresAt: null },
+    });
+    const link = await signInLink(app.stores.sessions, 'http://ci.test', { keyId: key.id, actor: key.name });
+    const [address, pass = ''] = link.split('#');
+    expect(address).toBe('http://ci.test/app/sign-in');
+    const cookie = await cookieOf(pass);
+    await app.keys.revoke(key.id);
+    expect(await statusOf(cookie)).toBe(403);
   });
 
   test('is not a session, and is too old after ten minutes', async () => {

@@ -1,7 +1,9 @@
 /** How far the setting-up of a repository is: each step is told once it has happened, and not before. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { parseCiRules } from '../../src/domain/ci-rules.ts';
 import type { Setup } from '../../src/insights/setup.ts';
 import { junitReport, Uploads } from '../support/gateway.ts';
+import { openTestApp } from '../support/http.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 let uploads: Uploads;
@@ -10,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => uploads.close());
 
-const NOTHING = { pull_request: null, default_branch: null, other_branch: null, gate: null };
+const NOTHING = { pull_request: null, default_branch: null, other_branch: null, gate: null, identity_tokens: [] };
 const XML = junitReport([{ name: 'sums' }]);
 
 const setupOf = (base: string): Promise<Setup> => uploads.app.get<Setup>(`${base}/setup`);
@@ -87,4 +89,18 @@ test('the gate has run once it sent reports of a repository that is known', asyn
   expect((await setupOf(base)).gate).toBeNull();
   expect((await send('ci-insights/1.0.0 gate', '3')).status).toBe(202);
   expect((await until(base, ({ gate }) => gate !== null)).gate).toEqual({ at: expect.any(String) });
+});
+
+test('the kinds of CI whose jobs need no key are those that a rule lets in for this repository', async () => {
+  const issuers = [
+    { name: 'github', kind: 'github', url: 'https://token.actions.githubusercontent.com' },
+    { name: 'own', kind: 'gitlab', url: 'https://gitlab.acme.example' },
+  ] as const;
+  const rules = parseCiRules('github:acme upload *; own:platform upload acme/shop') ?? [];
+  const app = await openTestApp({ ciTokens: { issuers, rules, audiences: [] } });
+  const kindsOf = async (path: string) =>
+    (await app.get<Setup>(`/v1/ci/${path.replace('/', '/repositories/')}/setup`)).identity_tokens;
+  expect(await kindsOf('acme/shop')).toEqual(['github', 'gitlab']);
+  expect(await kindsOf('acme/other')).toEqual(['github']);
+  expect(await kindsOf('elsewhere/shop')).toEqual([]);
 });

@@ -1,6 +1,8 @@
 /** The snippets that the page of a new repository offers to copy, per CI. */
 import { describe, expect, test } from 'bun:test';
 import { YAML } from 'bun';
+import { ciIssuers, ciRules } from '../../src/ci-token-config.ts';
+import { ciKindsFor } from '../../src/domain/ci-rules.ts';
 import { recipesOf } from '../../web/pages/first-report-recipes.ts';
 
 const ORIGIN = 'https://ci-insights.acme.example';
@@ -35,4 +37,29 @@ test('what is YAML can be read as such, and continues after failed tests', () =>
   expect(yaml('CircleCI')).toMatchObject([{ run: { when: 'always' } }]);
   expect(yaml('Azure Pipelines')).toMatchObject([{ condition: 'succeededOrFailed()' }]);
   expect(yaml('Bitbucket Pipelines')).toMatchObject([{ step: { 'after-script': { length: 3 } } }]);
+});
+
+describe.each(recipes.flatMap((recipe) => (recipe.identity ? [[recipe.ci, recipe.identity] as const] : [])))(
+  'the recipe for identity tokens of %s',
+  (_, { kind, code, settings }) => {
+    test('has no key', () => {
+      expect(code).not.toMatch(/CI_INSIGHTS_TOKEN|secrets\./);
+      expect(code).toContain('node ci-insights.mjs push junit reports');
+    });
+
+    test('starts the service with settings that take them for the repository', () => {
+      const settingOf = (name: string): string =>
+        (new RegExp(`^${name}='?([^'\n]*)`, 'm').exec(settings)?.[1] ?? '').replaceAll(/<(\w+)>/g, '$1');
+      expect(settingOf('PUBLIC_URL')).toBe(ORIGIN);
+      const issuers = ciIssuers.parse(settingOf('CI_TOKEN_ISSUERS'));
+      const rules = ciRules.parse(settingOf('CI_TOKEN_ACCESS'));
+      expect(ciKindsFor(issuers, rules, { owner: 'acme', name: 'shop' })).toEqual([kind]);
+    });
+  },
+);
+
+test('with identity tokens, GitHub and GitLab are asked for one', () => {
+  const read = (ci: string) => YAML.parse(recipes.find((recipe) => recipe.ci === ci)?.identity?.code ?? '');
+  expect(read('GitHub Actions')).toMatchObject({ permissions: { 'id-token': 'write' }, steps: [{}] });
+  expect(read('GitLab CI')).toMatchObject({ unit: { id_tokens: { CI_INSIGHTS_ID_TOKEN: { aud: ORIGIN } } } });
 });

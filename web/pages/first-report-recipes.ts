@@ -2,6 +2,8 @@
  * How each CI sends its first report, to copy. No recipe names a branch: the client reads it from the environment, and a
  * fixed one would make every pull request a run of that branch.
  */
+import type { CiKind } from '../../src/domain/ci-claims.ts';
+
 export interface Recipe {
   ci: string;
   /** Where the address and the key go; `secret` is there to copy. */
@@ -10,6 +12,17 @@ export interface Recipe {
   place: string;
   code: string;
   hint?: string;
+  /** Where jobs can say who they are: then they need no key. */
+  identity?: IdentityRecipe;
+}
+
+interface IdentityRecipe {
+  kind: CiKind;
+  place: string;
+  code: string;
+  hint?: string;
+  /** What the service is started with, so that it takes their tokens for this repository. */
+  settings: string;
 }
 
 interface About {
@@ -18,6 +31,12 @@ interface About {
   /** Address of the service. */
   origin: string;
 }
+
+/** @param access a rule: whose jobs, and where, unless it is where the CI has it */
+const settingsOf = (origin: string, issuer: string, access: string): string =>
+  `PUBLIC_URL=${origin}
+CI_TOKEN_ISSUERS='${issuer}'
+CI_TOKEN_ACCESS='${access}'`;
 
 const FETCH = 'curl -fsS "$CI_INSIGHTS_URL/cli/ci-insights.mjs" -o ci-insights.mjs';
 const PUSH = 'node ci-insights.mjs push junit reports';
@@ -36,6 +55,24 @@ export const recipesOf = ({ repository, origin }: About): readonly Recipe[] => [
     ${FETCH}
     ${PUSH}`,
     hint: 'Legs of a matrix share a job name: add --job with the leg in it. Jobs for forks have no secrets.',
+    identity: {
+      kind: 'github',
+      place: 'In the job that runs the tests in .github/workflows/ci.yml',
+      code: `permissions:
+  contents: read
+  id-token: write
+steps:
+  # … after the tests:
+  - name: Send test reports
+    if: \${{ !cancelled() && github.event.pull_request.head.repo.fork != true }}
+    env:
+      CI_INSIGHTS_URL: ${origin}
+    run: |
+      ${FETCH}
+      ${PUSH}`,
+      hint: 'Legs of a matrix share a job name: add --job with the leg in it. Jobs for forks have no identity token.',
+      settings: settingsOf(origin, 'github', `github:${repository} upload *`),
+    },
   },
   {
     ci: 'GitLab CI',
@@ -49,6 +86,23 @@ export const recipesOf = ({ repository, origin }: About): readonly Recipe[] => [
   after_script:
     - ${FETCH}
     - ${PUSH} --repo ${repository}`,
+    identity: {
+      kind: 'gitlab',
+      place: 'In the job that runs the tests in .gitlab-ci.yml',
+      code: `unit:
+  id_tokens:
+    CI_INSIGHTS_ID_TOKEN:
+      aud: ${origin}
+  variables:
+    CI_INSIGHTS_URL: ${origin}
+  script:
+    - npm test
+  after_script:
+    - ${FETCH}
+    - ${PUSH} --repo ${repository}`,
+      hint: 'For a GitLab of your own, name it: CI_TOKEN_ISSUERS=own=gitlab:https://gitlab.example.com, and own: in the rule.',
+      settings: settingsOf(origin, 'gitlab', `gitlab:${repository} upload *`),
+    },
   },
   {
     ci: 'Jenkins',
@@ -79,6 +133,21 @@ export const recipesOf = ({ repository, origin }: About): readonly Recipe[] => [
       - ${FETCH.replace('$', '$$$$')}
       - ${PUSH} --repo ${repository}
       - exit $\${failed:-0}`,
+    identity: {
+      kind: 'buildkite',
+      place: 'In .buildkite/pipeline.yml',
+      code: `steps:
+  - key: unit
+    env:
+      CI_INSIGHTS_URL: ${origin}
+    command:
+      - npm test || failed=$$?
+      - ${FETCH.replace('$', '$$$$')}
+      - ${PUSH} --repo ${repository}
+      - exit $\${failed:-0}`,
+      hint: 'Its token names the organization and the pipeline: put yours into the rule.',
+      settings: settingsOf(origin, 'buildkite', `buildkite:<organization>/<pipeline> upload ${repository}`),
+    },
   },
   {
     ci: 'CircleCI',
@@ -92,6 +161,21 @@ export const recipesOf = ({ repository, origin }: About): readonly Recipe[] => [
     command: |
       ${FETCH}
       ${PUSH} --repo ${repository}`,
+    identity: {
+      kind: 'circleci',
+      place: 'As a step after the tests in .circleci/config.yml',
+      code: `- run:
+    name: Send test reports
+    when: always
+    environment:
+      CI_INSIGHTS_URL: ${origin}
+    command: |
+      ${FETCH}
+      ${PUSH} --repo ${repository}`,
+      hint: 'The audience of its token is the id of the organization, so the service must be told it.',
+      settings: `${settingsOf(origin, 'circle=circleci:https://oidc.circleci.com/org/<id>', `circle:${repository} upload *`)}
+CI_TOKEN_AUDIENCE='${origin},<id>'`,
+    },
   },
   {
     ci: 'Azure Pipelines',

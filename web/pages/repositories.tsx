@@ -1,7 +1,7 @@
 /** The home of the service: what changed this week, and all repositories, those with the most trouble first. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { RepositoryList } from '../../src/insights/repositories.ts';
 import { firstRepositoriesQuery, repositoriesQuery, repositoryChangesQuery } from '../api/queries.ts';
 import { DaySparkline } from '../ui/day-sparkline.tsx';
@@ -11,6 +11,7 @@ import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
+import { FirstRepository } from './first-repository.tsx';
 import { RepositoriesWeek } from './repositories-week.tsx';
 
 const route = getRouteApi('/signed/');
@@ -68,12 +69,7 @@ export function Repositories() {
               />
             )}
             {found.length > 0 && <Rows repositories={found} isWhole={!isWaiting} />}
-            {first.data && all.length === 0 && (
-              <Empty title="No repository has sent results yet">
-                <p>Open the page of the one you want to begin with. It shows how to send its first report.</p>
-                <OpenRepository />
-              </Empty>
-            )}
+            {first.data && all.length === 0 && <FirstRepository />}
             {all.length > 0 && found.length === 0 && !isWaiting && (
               <Empty title={`No repository has “${q}” in its name`} />
             )}
@@ -225,28 +221,3 @@ const Flaky = ({ active, calm }: { active: number; calm: number }) => (
     {calm > 0 && <span className="block text-xs whitespace-nowrap text-soft">{formatCount(calm)} calm</span>}
   </>
 );
-
-function OpenRepository() {
-  const [name, setName] = useState('');
-  const [owner = '', repository = ''] = name.trim().split('/');
-  const isComplete = owner !== '' && repository !== '';
-  return (
-    <form className="mt-3 flex justify-center gap-2" onSubmit={(event) => event.preventDefault()}>
-      <input
-        aria-label="Owner and name of the repository"
-        placeholder="acme/shop"
-        className="field w-56"
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <Link
-        to="/$owner/$repository"
-        params={{ owner, repository }}
-        disabled={!isComplete}
-        className="button aria-disabled:opacity-60"
-      >
-        Open
-      </Link>
-    </form>
-  );
-}

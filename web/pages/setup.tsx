@@ -1,7 +1,7 @@
 /** Page on which the setting-up of a repository is followed: its steps, and the recipe of each CI. */
 import { useParams } from '@tanstack/react-router';
 import { useTitle } from '../ui/title.ts';
-import { Recipes } from './first-report.tsx';
+import { Recipes } from './recipes.tsx';
 import { SetupSteps } from './setup-steps.tsx';
 
 export function SetupPage() {
@@ -15,7 +15,7 @@ export function SetupPage() {
       </h1>
       <SetupSteps path={path} />
       <h2 className="mt-6 mb-3 font-semibold">What CI needs</h2>
-      <Recipes {...path} />
+      <Recipes path={path} />
     </div>
   );
 }
