@@ -258,6 +258,22 @@ CREATE TABLE "ci_insights"."forgotten_people" (
 	"finished_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."imports" (
+	"path" text PRIMARY KEY NOT NULL,
+	"id" uuid NOT NULL,
+	"host" text NOT NULL,
+	"source" text NOT NULL,
+	"since" timestamp with time zone NOT NULL,
+	"status" text NOT NULL,
+	"started_at" timestamp with time zone NOT NULL,
+	"started_by" text NOT NULL,
+	"seen_at" timestamp with time zone NOT NULL,
+	"finished_at" timestamp with time zone,
+	"progress" text NOT NULL,
+	"receipt" text,
+	"failure" text
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."dead_letters" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"queue" text NOT NULL,

@@ -1,6 +1,6 @@
 /** What the commands of all sources share: their flags, and how an import is run and ends. */
 import { writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import { print, printError, printJson } from '../output.ts';
 import { parsePath, parseUrl, parseWhole } from '../parse.ts';
@@ -11,6 +11,7 @@ import { connectionOf } from '../target.ts';
 import { runImport } from './importer.ts';
 import type { ImportSource } from './item.ts';
 import { ImportProgress } from './progress.ts';
+import { ProgressLines } from './progress-lines.ts';
 import { receiptLines } from './receipt.ts';
 import { ImportState, type StateHead } from './state.ts';
 
@@ -22,6 +23,8 @@ export interface ImportFlags {
   receipt?: string;
   patience: number;
   json?: boolean;
+  /** For the service, which runs it for its page. */
+  progressLines?: boolean;
 }
 
 const PATIENCE_MINUTES_DEFAULT = 60;
@@ -38,7 +41,8 @@ export const withImport = (command: Command): Command =>
       parseWhole,
       PATIENCE_MINUTES_DEFAULT,
     )
-    .option('--json', 'print the receipt as JSON');
+    .option('--json', 'print the receipt as JSON')
+    .addOption(new Option('--progress-lines', 'say how far it is in lines of JSON').hideHelp());
 
 /** Runs the import, and prints its receipt. Returns whether the source was read to its end. */
 export async function importFrom(
@@ -59,14 +63,14 @@ export async function importFrom(
       repository: new Repository(service, owner, name),
       source,
       state,
-      progress: new ImportProgress(process.stderr.isTTY === true),
+      progress: flags.progressLines ? new ProgressLines() : new ImportProgress(process.stderr.isTTY === true),
       patienceMs: flags.patience * 60_000,
       signal: stopping.signal,
     });
     const receipt = tally.receipt(head, { startedAt, finishedAt: Date.now(), isComplete });
     if (flags.receipt !== undefined) writeFileSync(flags.receipt, `${JSON.stringify(receipt, null, 2)}\n`);
     if (flags.json) printJson(receipt);
-    else for (const line of receiptLines(receipt)) print(line);
+    else if (!flags.progressLines) for (const line of receiptLines(receipt)) print(line);
     if (!isComplete) printError(`Stopped. Start it again to go on: ${flags.state} says how far it is.`);
     if (!isComplete) process.exitCode = 1;
     return isComplete;
