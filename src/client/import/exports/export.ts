@@ -51,9 +51,9 @@ export const withoutPrefix = (branch: string | null | undefined): string | undef
 
 /** `shop_deploy#1234`, and `Build 1234` of the build 1234 → without the number, which is another one in each run. */
 export function withoutNumber(name: string | null | undefined, number: string | null | undefined): string | undefined {
-  const [, before, last] = /^(.*)[#\s:_-](\d+)$/.exec(name ?? '') ?? [];
-  const isNumber = before !== undefined && (last === number || /#\d+$/.test(name ?? ''));
-  return (isNumber ? before.trimEnd() : name) || undefined;
+  const [, mark, last] = /([#\s:_-])(\d{1,20})$/.exec(name ?? '') ?? [];
+  if (!name || last === undefined || (mark !== '#' && last !== number)) return name || undefined;
+  return name.slice(0, -last.length - 1).trimEnd() || undefined;
 }
 
 /** There are no later dates. */
