@@ -52,11 +52,11 @@ try {
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   console.log(`the import begins after ${after()}`);
   await page.getByRole('progressbar').waitFor();
-  await page.getByText(/about .* left/).waitFor();
-  await picture('first-import');
   await page.getByRole('region', { name: 'What broke the default branch' }).waitFor();
   console.log(`the page of the repository after ${after()}`);
   await page.goto(`${link.slice(0, link.indexOf('/sign-in'))}/acme/shop/setup`);
+  await page.getByText(/about .* left/).waitFor();
+  await picture('first-import');
   await page.getByText('finished').waitFor();
   console.log(`the import is finished after ${after()}`);
   await page.goto(`${link.slice(0, link.indexOf('/sign-in'))}/acme/shop`);

@@ -28,6 +28,7 @@ import {
   formerGroups,
   healthChanges,
   identities,
+  imports,
   ingestClaims,
   jobLegs,
   judgedRuns,
@@ -68,7 +69,7 @@ export const TABLES_BY_ID = [
 type TableById = (typeof TABLES_BY_ID)[number];
 
 /** Tables whose rows name the path of their repository, because it may not be known yet. */
-export const TABLES_BY_PATH = [refusedUploads, splits, deadLetters] as const;
+export const TABLES_BY_PATH = [refusedUploads, splits, imports, deadLetters] as const;
 
 /** A statement that removes so many rows stays far below the time that it may take. */
 const ROWS_AT_ONCE = 10_000;
@@ -137,11 +138,14 @@ export async function removeByPath(tx: Executor, { owner, name }: RepositoryName
   const at = sql`${new Date(before).toISOString()}::timestamptz`;
   const [lowerOwner, lowerName] = [owner.toLowerCase(), name.toLowerCase()];
   const isRefused = sql`lower(owner) = ${lowerOwner} and lower(repository) = ${lowerName} and refused_at <= ${at}`;
-  const isSplit = sql`repository = ${`${lowerOwner}/${lowerName}`} and created_at <= ${at}`;
+  const path = `${lowerOwner}/${lowerName}`;
+  const isSplit = sql`repository = ${path} and created_at <= ${at}`;
+  const isImported = sql`path = ${path} and started_at <= ${at}`;
   const letters = await lettersOf(tx, { owner, name }, before);
   return addCounts({
     refused_uploads: await removeSome(tx, refusedUploads, isRefused),
     splits: await removeSome(tx, splits, isSplit),
+    imports: await removeSome(tx, imports, isImported),
     dead_letters: await removeSome(tx, deadLetters, sql`id = any(${sql.param(letters)}::uuid[])`),
   });
 }

@@ -94,6 +94,20 @@ test('one that is cut off says so, continues with the token, and ends with a rec
   expect(audit).not.toContain('gh-token');
 });
 
+test('one whose process is gone is interrupted after a while, and may be started again', async () => {
+  await app.stores.postgres.pool.query(
+    "update ci_insights.imports set status = 'running', seen_at = $1 where path = $2",
+    [new Date(app.stores.clock.now()), path.toLowerCase()],
+  );
+  expect([(await state()).import?.status, (await start()).status]).toEqual(['running', 409]);
+  app.stores.clock.set(app.stores.clock.now() + 21_000);
+  expect((await state()).import?.status).toBe('interrupted');
+  const { import: before } = await state();
+  expect((await start({ since: null })).status).toBe(202);
+  const again = await until((found) => found?.status === 'finished');
+  expect(again?.id).toBe(before?.id);
+});
+
 test('the credential of an import is for its repository, and ends with it', async () => {
   for (const token of ['cim_', `cim_${'a'.repeat(43)}`]) {
     const answer = await app.request(ADDRESS, { token });
