@@ -62,6 +62,8 @@ export const ALLOWED = {
   comments: ['config', 'domain', 'host-api', 'insights', 'observability', 'postgres'],
   events: ['domain', 'http', 'clickhouse', 'postgres'],
   quarantines: ['domain', 'http', 'postgres'],
+  /** Imports of history that the page starts. */
+  imports: ['client', 'domain', 'http', 'observability', 'postgres'],
   /** Saved views. */
   views: ['domain', 'http', 'postgres'],
   openapi: ['domain', 'http'],
@@ -77,7 +79,9 @@ export const ALLOWED = {
     'deps',
     'download',
     'events',
+    'hosts',
     'http',
+    'imports',
     'ingest',
     'insights',
     'mcp',
@@ -88,10 +92,22 @@ export const ALLOWED = {
     'views',
     'web',
   ],
-  api: ['access', 'app', 'deps', 'features', 'ingest', 'observability', 'operate', 'parts'],
+  api: ['access', 'app', 'deps', 'features', 'imports', 'ingest', 'observability', 'operate', 'parts'],
   main: ['access', 'api', 'config', 'deps', 'observability', 'operate', 'parts', 'workers'],
   /** The web application. It imports types of the service, and nothing of it that runs: see {@link TYPES_ONLY}. */
-  browser: ['access', 'domain', 'explain', 'events', 'ingest', 'insights', 'operate', 'quarantines', 'views', 'web'],
+  browser: [
+    'access',
+    'domain',
+    'explain',
+    'events',
+    'imports',
+    'ingest',
+    'insights',
+    'operate',
+    'quarantines',
+    'views',
+    'web',
+  ],
   cli: [
     'access',
     'client',

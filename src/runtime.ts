@@ -55,3 +55,12 @@ export function environmentWithSettings(
     UV_THREADPOOL_SIZE: UV_THREADPOOL_SIZE || String(THREADS),
   };
 }
+
+/** What leads to repository hosts. */
+const WAYS_OUT = /^(?:PATH|TMPDIR|NODE_EXTRA_CA_CERTS|(?:HTTPS?|ALL|NO)_PROXY)$/i;
+
+/** The environment of a process that imports: of that of the service, nothing that is secret. */
+export const environmentOfImport = (environment: Environment = process.env): Environment => ({
+  ...Object.fromEntries(Object.entries(environment).filter(([name]) => WAYS_OUT.test(name))),
+  ...memorySettings('api', environment),
+});

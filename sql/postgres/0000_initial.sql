@@ -238,6 +238,22 @@ CREATE TABLE "ci_insights"."pull_requests" (
 	CONSTRAINT "pull_requests_repository_id_number_pk" PRIMARY KEY("repository_id","number")
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."imports" (
+	"path" text PRIMARY KEY NOT NULL,
+	"id" uuid NOT NULL,
+	"host" text NOT NULL,
+	"source" text NOT NULL,
+	"since" timestamp with time zone NOT NULL,
+	"status" text NOT NULL,
+	"started_at" timestamp with time zone NOT NULL,
+	"started_by" text NOT NULL,
+	"seen_at" timestamp with time zone NOT NULL,
+	"finished_at" timestamp with time zone,
+	"progress" text NOT NULL,
+	"receipt" text,
+	"failure" text
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."dead_letters" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"queue" text NOT NULL,

@@ -5,7 +5,9 @@ import { hostCredentials } from '../access/host-credentials.ts';
 import { type AppDeps, buildApp, listenAt } from '../app.ts';
 import type { Deps } from '../deps.ts';
 import { accessTokensOf, identityOf, serviceFeatures } from '../features.ts';
+import { ImportRunner, importsOf } from '../imports/runner.ts';
 import { ParserPool } from '../ingest/parsing/pool.ts';
+import type { Parse } from '../ingest/parsing/task.ts';
 import type { Metrics } from '../observability/registry.ts';
 import { Draining } from '../operate/draining.ts';
 import { type Monitoring, startMonitoring } from '../operate/monitoring.ts';
@@ -31,13 +33,15 @@ export async function startApi(deps: Deps, others?: Others): Promise<Api> {
   const probes = { ...deps.probes, ...others?.probes, ...draining.probes };
   const monitoring = startMonitoring(deps, probes, others?.metrics);
   const parsers = config.httpIngest ? new ParserPool({ log }) : undefined;
+  const imports = new ImportRunner({ store: importsOf(deps), clock: deps.clock, log, dataDir: config.dataDir });
   try {
-    const app = await listen(deps, monitoring, probes, parsers);
+    const app = await listen(deps, monitoring, probes, { parse: parsers?.parse, imports });
     void deps.notifications.connect();
     return {
       url: app.server?.url.origin,
       stop: async () => {
         draining.start(app);
+        await imports.stop();
         if (config.drainMs > 0) await Bun.sleep(config.drainMs);
         await app.stop();
         await parsers?.close();
@@ -51,7 +55,12 @@ export async function startApi(deps: Deps, others?: Others): Promise<Api> {
   }
 }
 
-async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parsers: ParserPool | undefined) {
+async function listen(
+  deps: Deps,
+  monitoring: Monitoring,
+  probes: Probes,
+  beside: { parse: Parse | undefined; imports: ImportRunner },
+) {
   const { config, clock, log } = deps;
   const app = buildApp({
     clock,
@@ -60,6 +69,7 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
     credentials: [
       ...hostCredentials(config.hosts, deps),
       new KeyCredentials(deps.keys),
+      beside.imports,
       ...accessTokensOf(clock, config.oidc),
     ],
     sessions: new SessionCredentials(
@@ -67,7 +77,7 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
       new Confirmations({ clock, log, sessions: deps.sessions, identity: identityOf(clock, config.oidc) }),
     ),
     rateLimit: await rateLimitOf(deps),
-    features: serviceFeatures(deps, probes, monitoring, parsers?.parse),
+    features: serviceFeatures(deps, probes, monitoring, beside),
   });
   listenAt(
     app,
@@ -80,8 +90,14 @@ async function listen(deps: Deps, monitoring: Monitoring, probes: Probes, parser
     },
     'PORT',
   );
+  beside.imports.address = addressWithin(app.server?.url);
   return app;
 }
+
+/** Where a process of this machine reaches it. */
+const addressWithin = (url: URL | undefined): string | undefined =>
+  url &&
+  `${url.protocol}//${['0.0.0.0', '[::]'].includes(url.hostname) ? '127.0.0.1' : url.hostname}:${url.port || 80}`;
 
 /** Loaded only if there is a limit. */
 async function rateLimitOf({ config, queues, log }: Deps): Promise<AppDeps['rateLimit']> {

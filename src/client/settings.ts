@@ -44,3 +44,8 @@ function tokenIn(path: string | undefined): string | undefined {
     throw new UserError(`CI_INSIGHTS_TOKEN_FILE names ${path}, which cannot be read.`, { cause });
   }
 }
+
+/** For a process that got them in another way than by its environment, which can be read from outside. */
+export const setVariables = (variables: Readonly<Record<string, string>>): void => {
+  Object.assign(process.env, variables);
+};

@@ -24,6 +24,8 @@ export const AUDIT_ACTIONS = [
   'view.create',
   'view.remove',
   'backtest.request',
+  'import.start',
+  'import.cancel',
   'verification.request',
   'dead_letter.replay',
   'queue.retry',

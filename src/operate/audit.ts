@@ -105,7 +105,7 @@ export function mountAudit(app: AnyElysia, http: Http, { db, clock }: { db: Data
     tag: 'Service',
     summary: 'List who changed what',
     description:
-      'Who made and revoked keys, which jobs of a CI got keys for their identity tokens (`key.exchange`: an entry counts those of a day, a repository and a kind of rights), who signed in and out, ended sessions, changed settings, renamed repositories, quarantined and released tests, asked for backtests and verifications, and replayed dead letters; newest first. Kept for a year, or as `AUDIT_RETENTION_DAYS` says, also when what an entry speaks of is gone. For keys of every owner with the scope admin.',
+      'Who made and revoked keys, which jobs of a CI got keys for their identity tokens (`key.exchange`: an entry counts those of a day, a repository and a kind of rights), who signed in and out, ended sessions, changed settings, renamed repositories, quarantined and released tests, asked for backtests and verifications, started and cancelled imports, and replayed dead letters; newest first. Kept for a year, or as `AUDIT_RETENTION_DAYS` says, also when what an entry speaks of is gone. For keys of every owner with the scope admin.',
     access: 'operator',
     query,
     responses: { 200: { description: 'A page of entries.', schema: listSchema, headers: LINK } },

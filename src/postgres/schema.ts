@@ -10,6 +10,7 @@ export { nextValueOf, schema } from './schema/columns.ts';
 export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';
 export * from './schema/events.ts';
+export * from './schema/imports.ts';
 export * from './schema/ledger.ts';
 export * from './schema/owners.ts';
 export * from './schema/pull-comments.ts';

@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { KeyRateLimit } from '../../src/access/key-rate-limit.ts';
 import { byService } from '../../src/domain/audit.ts';
+import { NO_PROGRESS } from '../../src/domain/import-progress.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { FORMATS } from '../../src/formats/formats.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { forgetAudit } from '../../src/postgres/audit.ts';
 import { doerOf } from '../../src/postgres/repository-changes.ts';
+import { imports } from '../../src/postgres/schema.ts';
 import { compress } from '../../src/queue/encoding.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
@@ -42,7 +44,7 @@ const json = (method: string, body: unknown): RequestInit => ({
 let service: ServiceApp;
 let me: { key: string; id: string; name: string };
 beforeAll(async () => {
-  service = await openServiceApp();
+  service = await openServiceApp({ githubApiUrl: 'http://127.0.0.1:1' });
   const { key, token } = await service.keys.create({
     name: `operator of ${name}`,
     owner: null,
@@ -175,6 +177,24 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     action: 'backtest.request',
     act: () =>
       send(`${REPOSITORY}/backtests`, json('POST', { auto_quarantine: 'flaky', since: '2026-11-01T00:00:00Z' })),
+  },
+  'POST /v1/ci/:owner/repositories/:repository/import': {
+    action: 'import.start',
+    act: () => send(`${REPOSITORY}/import`, json('POST', { host: 'github', token: 'none' })),
+  },
+  'DELETE /v1/ci/:owner/repositories/:repository/import': {
+    action: 'import.cancel',
+    act: async () => {
+      await service.stores.postgres.db
+        .insert(imports)
+        .values({
+          ...{ path: `${owner}/${name}`.toLowerCase(), id: crypto.randomUUID(), host: 'github', source: 'acme/shop' },
+          ...{ since: new Date(0), startedAt: new Date(), startedBy: 'ann', seenAt: new Date(), status: 'running' },
+          progress: JSON.stringify(NO_PROGRESS),
+        })
+        .onConflictDoUpdate({ target: imports.path, set: { status: 'running' } });
+      return send(`${REPOSITORY}/import`, { method: 'DELETE' });
+    },
   },
   'POST /v1/verifications': {
     action: 'verification.request',

@@ -1,6 +1,7 @@
 /** Everything that the API's port offers, with its operations as they are described. */
 import { serviceFeatures } from '../../src/features.ts';
 import type { MountedOperation } from '../../src/http/operation.ts';
+import { ImportRunner, importsOf } from '../../src/imports/runner.ts';
 import { startMonitoring } from '../../src/operate/monitoring.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { openTestStores } from './stores.ts';
@@ -13,10 +14,14 @@ export interface DescribedApp extends TestApp {
 export async function openDescribedApp(): Promise<DescribedApp> {
   const stores = await openTestStores();
   const monitoring = startMonitoring(stores);
+  const imports = new ImportRunner({
+    ...{ store: importsOf(stores), clock: stores.clock, log: stores.log },
+    dataDir: stores.config.dataDir,
+  });
   let operations: readonly MountedOperation[] = [];
   const app = await openTestApp({
     all: [
-      ...serviceFeatures(stores, stores.probes, monitoring),
+      ...serviceFeatures(stores, stores.probes, monitoring, { imports }),
       (_, http) => {
         operations = http.operations;
       },

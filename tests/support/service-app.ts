@@ -1,7 +1,9 @@
 /** Everything that the API's port offers, on the test stores and on a port. */
 import { serviceFeatures } from '../../src/features.ts';
+import { ImportRunner, importsOf } from '../../src/imports/runner.ts';
 import type { OidcConfig } from '../../src/oidc-config.ts';
 import { startMonitoring } from '../../src/operate/monitoring.ts';
+import { makeFolder } from './folder.ts';
 import { openTestApp, type TestApp } from './http.ts';
 import { openTestStores } from './stores.ts';
 
@@ -13,23 +15,35 @@ export interface ServiceApp extends TestApp {
 interface ServiceOptions {
   /** Absent: any free one. */
   port?: number;
+  /** The address of GitHub's REST API. */
+  githubApiUrl?: string;
   /** People sign in with this provider, too. */
   oidc?: OidcConfig;
 }
 
-export async function openServiceApp({ port = 0, oidc }: ServiceOptions = {}): Promise<ServiceApp> {
+export async function openServiceApp({ port = 0, oidc, githubApiUrl }: ServiceOptions = {}): Promise<ServiceApp> {
   const stores = await openTestStores();
   const monitoring = startMonitoring(stores);
-  const deps = { ...stores, config: { ...stores.config, oidc } };
+  const hosts = stores.config.hosts.map((host) =>
+    host.name === 'github' && githubApiUrl !== undefined ? { ...host, apiUrl: githubApiUrl } : host,
+  );
+  const deps = { ...stores, config: { ...stores.config, oidc, hosts } };
+  const imports = new ImportRunner({
+    ...{ store: importsOf(stores), clock: stores.clock, log: stores.log },
+    dataDir: makeFolder('imports'),
+  });
   const app = await openTestApp({
-    all: serviceFeatures(deps, stores.probes, monitoring),
+    all: serviceFeatures(deps, stores.probes, monitoring, { imports }),
+    credentials: [imports],
     ...(oidc && { publicUrl: `http://127.0.0.1:${port}` }),
   });
   app.app.listen({ hostname: '127.0.0.1', port });
+  imports.address = `http://127.0.0.1:${app.app.server?.port}`;
   return {
     ...app,
     port: app.app.server?.port ?? 0,
     stop: async () => {
+      await imports.stop();
       await app.app.stop(true);
       await monitoring.stop();
     },

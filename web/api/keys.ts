@@ -10,6 +10,7 @@ export type ReadName =
   | 'unhealthy by day'
   | 'host'
   | 'setup'
+  | 'import'
   | 'settings'
   | 'search'
   | 'owners'

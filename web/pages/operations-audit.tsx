@@ -36,6 +36,8 @@ const DEEDS: Record<Entry['action'], string> = {
   'view.create': 'saved for everyone the view',
   'view.remove': 'deleted for everyone the view',
   'backtest.request': 'asked for a backtest',
+  'import.start': 'started an import',
+  'import.cancel': 'cancelled an import',
   'verification.request': 'asked for a verification',
   'dead_letter.replay': 'replayed a dead letter of',
   'queue.retry': 'retried failed jobs',

@@ -1,6 +1,7 @@
 /** Page on which the setting-up of a repository is followed: its steps, and the recipe of each CI. */
 import { useParams } from '@tanstack/react-router';
 import { useTitle } from '../ui/title.ts';
+import { ImportHistory } from './import-history.tsx';
 import { Recipes } from './recipes.tsx';
 import { SetupSteps } from './setup-steps.tsx';
 
@@ -14,6 +15,9 @@ export function SetupPage() {
         Set up {owner}/{repository}
       </h1>
       <SetupSteps path={path} />
+      <div className="mt-6">
+        <ImportHistory path={path} />
+      </div>
       <h2 className="mt-6 mb-3 font-semibold">What CI needs</h2>
       <Recipes path={path} />
     </div>

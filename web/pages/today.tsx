@@ -6,6 +6,7 @@ import { quarantinesQuery, redRunsQuery, turnsQuery } from '../api/queries.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FirstReport } from './first-report.tsx';
+import { ImportBanner } from './import-history.tsx';
 import { CostlyCauses } from './today-causes.tsx';
 import { Endings } from './today-endings.tsx';
 import { RedRunList } from './today-red-runs.tsx';
@@ -42,6 +43,7 @@ export function Today() {
   return (
     <Page>
       <Week path={path} empty={<FirstReport {...path} />}>
+        <ImportBanner path={path} />
         <div className="grid items-start gap-5 lg:grid-cols-2">
           <div className="flex min-w-0 flex-col gap-5">
             <RedRunList path={path} found={red.data} />

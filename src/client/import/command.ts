@@ -1,6 +1,6 @@
 /** `ci-insights import <source> …`: the history of a repository, from before the service knew it. */
 import { writeFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import { UserError } from '../../errors.ts';
 import { print, printError, printJson } from '../output.ts';
@@ -16,6 +16,7 @@ import { runImport } from './importer.ts';
 import type { ImportSource } from './item.ts';
 import { openManifest } from './manifest.ts';
 import { ImportProgress } from './progress.ts';
+import { ProgressLines } from './progress-lines.ts';
 import { receiptLines } from './receipt.ts';
 import { ImportState, type StateHead } from './state.ts';
 
@@ -27,6 +28,8 @@ export interface ImportFlags {
   receipt?: string;
   patience: number;
   json?: boolean;
+  /** For the service, which runs it for its page. */
+  progressLines?: boolean;
 }
 
 const PATIENCE_MINUTES_DEFAULT = 60;
@@ -51,7 +54,8 @@ export const withImport = (command: Command): Command =>
       parseWhole,
       PATIENCE_MINUTES_DEFAULT,
     )
-    .option('--json', 'print the receipt as JSON');
+    .option('--json', 'print the receipt as JSON')
+    .addOption(new Option('--progress-lines', 'say how far it is in lines of JSON').hideHelp());
 
 interface FolderFlags extends ImportFlags {
   manifest: string;
@@ -156,14 +160,14 @@ export async function importFrom(
       repository: new Repository(service, owner, name),
       source,
       state,
-      progress: new ImportProgress(process.stderr.isTTY === true),
+      progress: flags.progressLines ? new ProgressLines() : new ImportProgress(process.stderr.isTTY === true),
       patienceMs: flags.patience * 60_000,
       signal: stopping.signal,
     });
     const receipt = tally.receipt(head, { startedAt, finishedAt: Date.now(), isComplete });
     if (flags.receipt !== undefined) writeFileSync(flags.receipt, `${JSON.stringify(receipt, null, 2)}\n`);
     if (flags.json) printJson(receipt);
-    else for (const line of receiptLines(receipt)) print(line);
+    else if (!flags.progressLines) for (const line of receiptLines(receipt)) print(line);
     if (!isComplete) printError(`Stopped. Start it again to go on: ${flags.state} says how far it is.`);
     if (!isComplete) process.exitCode = 1;
     return isComplete;

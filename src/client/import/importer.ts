@@ -28,7 +28,7 @@ export interface ImportOptions {
   repository: Repository;
   source: ImportSource;
   state: ImportState;
-  progress: ImportProgress;
+  progress: Pick<ImportProgress, 'begin' | 'show' | 'wait' | 'end'>;
   /** How long the service may be away before the import gives up. */
   patienceMs: number;
   /** Ends it early, without losing anything. */

@@ -108,6 +108,11 @@ export class ReceiptTally {
     return this.#executions.accepted + this.#executions.duplicate;
   }
 
+  /** Of the newest report that was sent; null if none was. Milliseconds since the epoch. */
+  get lastArrivedAt(): number | null {
+    return Number.isFinite(this.#last) ? this.#last : null;
+  }
+
   #settle(upload: string, outcome: Outcome): void {
     const name = this.#names.get(upload) ?? upload;
     // Another start may have read it, too.
