@@ -11,10 +11,8 @@ import type { Deps } from './deps.ts';
 import { mountDownload } from './download/routes.ts';
 import { mountAggregate } from './events/aggregate.ts';
 import { mountLog } from './events/log.ts';
-import { HOSTS } from './hosts/hosts.ts';
 import type { CredentialSource } from './http/auth.ts';
 import type { Feature } from './http/operation.ts';
-import type { ImportableHost } from './imports/importers.ts';
 import { mountImports } from './imports/routes.ts';
 import type { ImportRunner } from './imports/runner.ts';
 import { importsOf } from './imports/runner.ts';
@@ -160,18 +158,10 @@ export const serviceFeatures = (
   (app, http) => mountDeadLetters(app, http, deps),
   (app, http) => mountReceiptLists(app, http, deps.receipts),
   (app, http) => mountWeb(app, http, deps.config.oidc?.issuer),
-  (app, http) => mountImports(app, http, { store: importsOf(deps), runner: imports, hosts: importableHosts(deps) }),
+  (app, http) => mountImports(app, http, { store: importsOf(deps), runner: imports, hosts: deps.config.hosts }),
   ...(deps.config.httpIngest ? ingestFeatures(deps, parse) : []),
   docs,
 ];
-
-/** The configured hosts that have a REST API. That of GitHub is known, also where its tokens are no credentials. */
-const importableHosts = ({ config }: Deps): ImportableHost[] =>
-  config.hosts.flatMap(({ name, kind, isDefault, apiUrl = isDefault ? GITHUB_API : undefined }) =>
-    apiUrl === undefined ? [] : [{ name, kind, apiUrl }],
-  );
-
-const GITHUB_API = HOSTS.github.apiUrlOf('https://github.com');
 
 /** The OpenAPI document and its page. Must come last: it describes what is mounted. */
 export const docs: Feature = (app, http) => void app.use(docsPlugin(http));

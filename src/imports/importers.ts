@@ -1,4 +1,5 @@
 /** Hosts whose history can be imported from the page: a row for each kind, and its command. */
+import type { AddressedHost } from '../domain/host-address.ts';
 import type { HostKindName } from '../domain/host-page.ts';
 
 interface Importer {
@@ -16,11 +17,15 @@ export const IMPORTERS: Partial<Record<HostKindName, Importer>> = {
     tokenVariable: 'GITHUB_TOKEN',
     needs: 'It may read contents, actions and pull requests of the repository.',
   },
+  gitlab: {
+    command: 'gitlab',
+    tokenVariable: 'GITLAB_TOKEN',
+    needs: 'It has the scope read_api, and the role Reporter or more in the project.',
+  },
 };
 
 /** A configured host whose history can be imported. */
-export interface ImportableHost {
-  name: string;
+export interface ImportableHost extends AddressedHost {
   kind: HostKindName;
   apiUrl: string;
 }

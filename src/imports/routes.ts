@@ -1,10 +1,11 @@
 /** The import of a repository's history from the page: start, state, cancel. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { hostOfOwner, ownerOnHost } from '../domain/host-address.ts';
 import { HOST_KINDS } from '../domain/host-page.ts';
 import { importProgressSchema } from '../domain/import-progress.ts';
 import { importReceiptSchema } from '../domain/import-receipt.ts';
-import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -28,6 +29,7 @@ const SINCE_DAYS_DEFAULT = 90;
 /** Nothing is retained for longer. */
 const SINCE_DAYS_MAX = 3_650;
 const TOKEN_LENGTH_MAX = 1_000;
+const SOURCE_LENGTH_MAX = 500;
 const params = z.object({ owner, repository });
 const moment = z.iso.datetime();
 
@@ -59,12 +61,13 @@ const answerSchema = z
         z.object({
           name: z.string().meta({ example: 'github' }),
           kind: z.enum(HOST_KINDS).meta({ example: 'github' }),
+          source: z.string().meta({ description: 'The repository there, by its name here', example: 'acme/shop' }),
           token_needs: z
             .string()
             .meta({ example: 'It may read contents, actions and pull requests of the repository.' }),
         }),
       )
-      .meta({ description: 'From where it can be imported' }),
+      .meta({ description: 'From where it can be imported, its own host first' }),
   })
   .meta({ id: 'RepositoryImportState' });
 export type RepositoryImportState = z.output<typeof answerSchema>;
@@ -77,11 +80,10 @@ const bodySchema = z.object({
   }),
   source: z
     .string()
-    .transform((path) => path.split('/'))
-    .pipe(z.tuple([ownerSchema, repositoryNameSchema]))
-    .transform(([own, name]) => `${own}/${name}`)
+    .max(SOURCE_LENGTH_MAX)
+    .regex(/^[\w.-]+(?:\/[\w.-]+)+$/, 'must be the path of a repository')
     .nullish()
-    .meta({ description: 'The repository at the host, if it has another name there', example: null }),
+    .meta({ description: 'The repository at the host, if it has another name there', example: 'acme/web/shop' }),
   since: moment.nullish().meta({
     description: `Runs from then on; null or absent: of the last ${SINCE_DAYS_DEFAULT} days, or as far back as the import that is continued`,
     example: '2026-08-23T00:00:00.000Z',
@@ -103,13 +105,19 @@ const bodyOf = (found: StoredImport): z.input<typeof importSchema> => ({
 });
 
 export function mountImports(app: AnyElysia, http: Http, { store, runner, hosts }: ImportsDeps): void {
-  const answerOf = (found: StoredImport | undefined): z.input<typeof answerSchema> => ({
-    import: found ? bodyOf(found) : null,
-    hosts: hosts.flatMap(({ name, kind }) => {
-      const importer = IMPORTERS[kind];
-      return importer ? [{ name, kind, token_needs: importer.needs }] : [];
-    }),
-  });
+  const sourceAt = (host: ImportableHost, { owner, name }: RepositoryName): string =>
+    `${hostOfOwner(hosts, owner) === host ? ownerOnHost(host, owner) : owner}/${name}`;
+  const answerOf = (path: RepositoryName, found: StoredImport | undefined): z.input<typeof answerSchema> => {
+    const own = hostOfOwner(hosts, path.owner);
+    return {
+      import: found ? bodyOf(found) : null,
+      hosts: [...hosts.filter((host) => host === own), ...hosts.filter((host) => host !== own)].flatMap((host) => {
+        const importer = IMPORTERS[host.kind];
+        const { name, kind } = host;
+        return importer ? [{ name, kind, source: sourceAt(host, path), token_needs: importer.needs }] : [];
+      }),
+    };
+  };
 
   mount(app, http, 'GET', ADDRESS, {
     operationId: 'getImport',
@@ -120,7 +128,9 @@ export function mountImports(app: AnyElysia, http: Http, { store, runner, hosts 
     access: 'read',
     params,
     responses: { 200: { description: 'The last import, and from where it can be imported.', schema: answerSchema } },
-    handle: async ({ params: { owner, repository: name } }) => ({ body: answerOf(await store.find({ owner, name })) }),
+    handle: async ({ params: { owner, repository: name } }) => ({
+      body: answerOf({ owner, name }, await store.find({ owner, name })),
+    }),
   });
 
   mount(app, http, 'POST', ADDRESS, {
@@ -144,14 +154,14 @@ export function mountImports(app: AnyElysia, http: Http, { store, runner, hosts 
         );
       const asked = {
         host: host.name,
-        source: body.source ?? `${owner}/${name}`,
+        source: body.source ?? sourceAt(host, { owner, name }),
         since,
         sinceDefault: new Date(http.clock.now() - SINCE_DAYS_DEFAULT * DAY_MS),
       };
       const begun = await store.begin({ owner, name }, asked, auditActorOf(credential, requestId));
       if (!begun) throw conflict('An import of this repository is running. Wait for its end, or cancel it.');
       runner.start(begun, { repository: { owner, name }, host, token: body.token.trim() });
-      return { status: 202, body: answerOf(begun) };
+      return { status: 202, body: answerOf({ owner, name }, begun) };
     },
   });
 
@@ -167,7 +177,7 @@ export function mountImports(app: AnyElysia, http: Http, { store, runner, hosts 
       const cancelled = await store.cancel({ owner, name }, auditActorOf(credential, requestId));
       if (!cancelled) throw notFound('No import of this repository is running.');
       await runner.cancel(cancelled.id);
-      return { body: answerOf(cancelled) };
+      return { body: answerOf({ owner, name }, cancelled) };
     },
   });
 }

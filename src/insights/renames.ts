@@ -50,7 +50,7 @@ const rename = z
     decided_at: common.dateTimeOut.nullable(),
     decided_by: z.string().nullable().meta({ description: 'The login, or the name of the key', example: 'ann' }),
     is_applied: z.boolean().meta({
-      description: 'False: what is stored is being moved, which takes seconds, and a minute in a large installation',
+      description: 'False: what is stored is still being moved, while new results wait in the queue',
       example: true,
     }),
   })

@@ -18,7 +18,7 @@ let github: FakeGithub;
 let service: ServiceApp;
 beforeAll(async () => {
   github = new FakeGithub(path, pastOf({ seed: 5, until: NOW - DAY_MS, days: 3 }));
-  service = await openServiceApp({ githubApiUrl: github.url });
+  service = await openServiceApp({ apiUrls: { github: github.url } });
   ingest.stores.clock.set(NOW + DAY_MS);
   ingest.driver.watch(repository);
 });

@@ -45,7 +45,7 @@ const json = (method: string, body: unknown): RequestInit => ({
 let service: ServiceApp;
 let me: { key: string; id: string; name: string };
 beforeAll(async () => {
-  service = await openServiceApp({ githubApiUrl: 'http://127.0.0.1:1' });
+  service = await openServiceApp({ apiUrls: { github: 'http://127.0.0.1:1' } });
   const { key, token } = await service.keys.create({
     name: `operator of ${name}`,
     owner: null,

@@ -1,8 +1,9 @@
-/** An import that is started over HTTP, from a server that answers as GitHub does, into real stores. */
+/** Imports that are started over HTTP, from servers that answer as GitHub and GitLab do, into real stores. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { RepositoryImportState } from '../../src/imports/routes.ts';
 import { FakeGithub } from '../support/github-actions.ts';
+import { FakeGitlab } from '../support/gitlab-ci.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { pastOf } from '../support/past.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -16,17 +17,21 @@ const ADDRESS = `/v1/ci/${repository.owner}/repositories/${repository.name}/impo
 /** The command counts days by the clock of the machine. */
 const NOW = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const SINCE = new Date(NOW - 10 * DAY_MS).toISOString();
+const NESTED = `${repository.owner}/web/${repository.name}`;
+const OF_GITLAB = `/v1/ci/gitlab--${repository.owner}/repositories/web.${repository.name}`;
 let github: FakeGithub;
+let gitlab: FakeGitlab;
 let app: ServiceApp;
 beforeAll(async () => {
   github = new FakeGithub(path, pastOf({ seed: 7, until: NOW - DAY_MS, days: 5 }));
-  app = await openServiceApp({ githubApiUrl: github.url });
+  gitlab = new FakeGitlab(NESTED, pastOf({ seed: 8, until: NOW - DAY_MS, days: 3 }));
+  app = await openServiceApp({ apiUrls: { github: github.url, gitlab: gitlab.url } });
   ingest.stores.clock.set(NOW + DAY_MS);
   ingest.driver.watch(repository);
 });
 afterAll(async () => {
   await app.stop();
-  await github.stop();
+  await Promise.all([github.stop(), gitlab.stop()]);
 });
 
 const start = (body: Record<string, unknown> = {}, token?: string) =>
@@ -36,11 +41,11 @@ const start = (body: Record<string, unknown> = {}, token?: string) =>
     body: JSON.stringify({ host: 'github', token: 'gh-token', since: SINCE, ...body }),
     ...(token !== undefined && { token }),
   });
-const state = () => app.get<RepositoryImportState>(ADDRESS);
+const state = (address = ADDRESS) => app.get<RepositoryImportState>(address);
 
-async function until(isThere: (found: RepositoryImportState['import']) => boolean) {
+async function until(isThere: (found: RepositoryImportState['import']) => boolean, address = ADDRESS) {
   for (const end = performance.now() + PATIENCE_MS; ; ) {
-    const { import: found } = await state();
+    const { import: found } = await state(address);
     if (isThere(found)) return found;
     if (performance.now() > end) throw new Error(`it stays ${JSON.stringify(found)}`);
     await ingest.driver.settle();
@@ -51,8 +56,17 @@ async function until(isThere: (found: RepositoryImportState['import']) => boolea
 test('nothing was imported at first, and the answer says from where it can be', async () => {
   expect(await state()).toEqual({
     import: null,
-    hosts: [{ name: 'github', kind: 'github', token_needs: expect.any(String) }],
+    hosts: [
+      { name: 'github', kind: 'github', source: path, token_needs: expect.any(String) },
+      { name: 'gitlab', kind: 'gitlab', source: path, token_needs: expect.any(String) },
+    ],
   });
+  const { hosts } = await state(`${OF_GITLAB}/import`);
+  // Its own host is first, and knows it by its owner there.
+  expect(hosts.map(({ name, source }) => [name, source])).toEqual([
+    ['gitlab', `${repository.owner}/web.${repository.name}`],
+    ['github', `gitlab--${repository.owner}/web.${repository.name}`],
+  ]);
 });
 
 test('only who administers the repository starts one, of a host that is configured, from a time in the past', async () => {
@@ -113,4 +127,17 @@ test('the credential of an import is for its repository, and ends with it', asyn
     const answer = await app.request(ADDRESS, { token });
     expect(answer.status).toBe(403);
   }
+});
+
+test('GitLab is imported by the same operations, from a project in a group within a group', async () => {
+  ingest.driver.watch({ owner: `gitlab--${repository.owner}`, name: `web.${repository.name}` });
+  const answer = await app.request(`${OF_GITLAB}/import`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ host: 'gitlab', source: NESTED, token: 'glpat-of-the-test', since: SINCE }),
+  });
+  expect(answer.status).toBe(202);
+  const done = await until((found) => found?.status !== 'running', `${OF_GITLAB}/import`);
+  expect(done).toMatchObject({ status: 'finished', host: 'gitlab', source: NESTED, failure: null });
+  expect(done?.receipt?.executions.accepted).toBeGreaterThan(100);
 });

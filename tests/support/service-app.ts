@@ -1,4 +1,5 @@
 /** Everything that the API's port offers, on the test stores and on a port. */
+import { readConfig } from '../../src/config.ts';
 import { serviceFeatures } from '../../src/features.ts';
 import { ImportRunner, importsOf } from '../../src/imports/runner.ts';
 import type { OidcConfig } from '../../src/oidc-config.ts';
@@ -15,18 +16,21 @@ export interface ServiceApp extends TestApp {
 interface ServiceOptions {
   /** Absent: any free one. */
   port?: number;
-  /** The address of GitHub's REST API. */
-  githubApiUrl?: string;
+  /** The hosts, by name, with the addresses of their REST APIs; the first is the default host. Absent: GitHub. */
+  apiUrls?: Readonly<Record<string, string>>;
   /** People sign in with this provider, too. */
   oidc?: OidcConfig;
 }
 
-export async function openServiceApp({ port = 0, oidc, githubApiUrl }: ServiceOptions = {}): Promise<ServiceApp> {
+export async function openServiceApp({ port = 0, oidc, apiUrls }: ServiceOptions = {}): Promise<ServiceApp> {
   const stores = await openTestStores();
   const monitoring = startMonitoring(stores);
-  const hosts = stores.config.hosts.map((host) =>
-    host.name === 'github' && githubApiUrl !== undefined ? { ...host, apiUrl: githubApiUrl } : host,
-  );
+  const hosts = apiUrls
+    ? readConfig({ HOSTS: Object.keys(apiUrls).join('; ') }).hosts.map((host) => ({
+        ...host,
+        apiUrl: apiUrls[host.name] ?? host.apiUrl,
+      }))
+    : stores.config.hosts;
   const deps = { ...stores, config: { ...stores.config, oidc, hosts } };
   const imports = new ImportRunner({
     ...{ store: importsOf(stores), clock: stores.clock, log: stores.log },

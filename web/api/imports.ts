@@ -18,6 +18,8 @@ export const importQuery = (path: RepositoryPath) =>
 
 export interface NewImport {
   host: string;
+  /** The repository there; null: as the import that is continued. */
+  source: string | null;
   token: string;
   since: string | null;
 }

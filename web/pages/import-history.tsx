@@ -50,6 +50,10 @@ const SAID: Record<Import['status'], string> = {
   interrupted: 'interrupted, because the service was stopped',
 };
 
+/** Null for an empty field, and for one that is not there. */
+const wordOf = (value: FormDataEntryValue | null): string | null =>
+  typeof value === 'string' ? value.trim() || null : null;
+
 interface StartFormProps {
   path: RepositoryPath;
   hosts: RepositoryImportState['hosts'];
@@ -62,9 +66,14 @@ function StartForm({ path, hosts, last }: StartFormProps) {
   const [days, setDays] = useState<(typeof DAYS)[number] | undefined>(DAYS_DEFAULT);
   const isContinued = last !== null && last.status !== 'finished';
   const starting = useMutation({
-    mutationFn: (token: string) => {
+    mutationFn: ({ token, source }: { token: string; source: string | null }) => {
       const since = new Date(Date.now() - Number(days ?? DAYS_DEFAULT) * DAY_MS).toISOString();
-      return startImport(path, { host: host ?? '', token, since: isContinued ? null : since });
+      return startImport(path, {
+        host: host ?? '',
+        source: isContinued ? last.source : source,
+        token,
+        since: isContinued ? null : since,
+      });
     },
     onSuccess: ({ body }) => client.setQueryData(importQuery(path).queryKey, body),
   });
@@ -75,13 +84,26 @@ function StartForm({ path, hosts, last }: StartFormProps) {
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault();
-        const token = new FormData(event.currentTarget).get('token');
-        if (typeof token === 'string' && token.trim() !== '') starting.mutate(token.trim());
+        const fields = new FormData(event.currentTarget);
+        const [token, source] = [wordOf(fields.get('token')), wordOf(fields.get('source'))];
+        if (token !== null) starting.mutate({ token, source });
       }}
     >
       <Field label="From">
         <Choice label="From" value={host} options={hosts.map(({ name }) => [name, name] as const)} onChoose={setHost} />
       </Field>
+      {!isContinued && (
+        <Field label="Repository there">
+          <input
+            key={host}
+            name="source"
+            required
+            spellCheck={false}
+            className="field w-56 font-mono"
+            defaultValue={last?.host === host ? last?.source : chosen?.source}
+          />
+        </Field>
+      )}
       {!isContinued && (
         <Field label="The last">
           <Choice
