@@ -68,6 +68,7 @@ const countOnAxes = (
 };
 
 interface Row {
+  test_id: string;
   test_name: string;
   pipeline_name: string;
   job_name: string;
@@ -138,8 +139,8 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
         url: publicUrlOf(http.publicUrl, url),
       };
       const list = listOf(order);
-      const { repository, testId } = await common.testAsked(deps, path);
       const page = await readPage(list, asked, async ({ window, key, perPage, direction }) => {
+        const { repository, testId } = await common.testAsked(deps, path);
         const asked = { testId, window };
         const read: Promise<readonly Counted[] | undefined> =
           axes.length === 0
@@ -147,6 +148,7 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
             : countOnAxes(deps, repository, { ...asked, axes }, signal);
         const [found, { name }] = await Promise.all([read, deps.knownTests.get(repository, testId)]);
         const rows = (found ?? []).map(({ pipeline_name, job_name, executions }) => ({
+          test_id: testId,
           test_name: name,
           pipeline_name,
           job_name,
@@ -155,8 +157,8 @@ export function mountExecutions(app: AnyElysia, http: Http, deps: common.Insight
         const { isForward } = readingOf(order, { direction });
         return rowsBeyond(rows, list.keyOf, { key, isForward, limit: perPage + 1 });
       });
-      return pageReply(page, 'executions', ({ test_name, pipeline_name, job_name, executions_count }) => ({
-        test_id: testId,
+      return pageReply(page, 'executions', ({ test_id, test_name, pipeline_name, job_name, executions_count }) => ({
+        test_id,
         test_name,
         pipeline_name,
         job_name,

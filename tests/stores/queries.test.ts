@@ -26,7 +26,10 @@ describe('every query of sql/queries', () => {
       [/^events\/|insights\/(?:departures|queue_checks)$/, 'received_at'],
       [/red_runs/, 'day'],
       [/commits\/runs|pull_commits|insights\/run$/, 'commit_sha'],
-      [/insights\/(?:runs|run_lists|usual_tests|lanes|window_runs|run_days|day_revisions|pulls|setup)$/, 'day'],
+      [
+        /commits_of_legs|insights\/(?:runs|run_lists|usual_tests|lanes|window_runs|run_days|day_revisions|pulls|setup)$/,
+        'day',
+      ],
       // All tests of the default branch.
       [/mean_duration|backtest\/suspects|durations_of_legs/, 'on_default'],
       [/newest_day/, 'repository_id'],
