@@ -1,17 +1,28 @@
 /** Where the repository of a CI job is at its host, and the token that may write there. */
-import type { HostKindName } from '../../domain/host-page.ts';
-import { HOSTS } from '../../hosts/hosts.ts';
+import { BitbucketCloudRemote } from '../../hosts/bitbucket-cloud/remote.ts';
+import { GiteaRemote } from '../../hosts/gitea/remote.ts';
+import { GithubRemote } from '../../hosts/github/remote.ts';
+import { GitlabRemote } from '../../hosts/gitlab/remote.ts';
 import type { RemotePlace, RemoteRepository } from '../../hosts/remote.ts';
 import { type ClientEnvironment, isWebAddress } from '../settings.ts';
 
+/** The hosts that run jobs. Not all of what the service knows of a host: a job downloads this file. */
+const REMOTES = {
+  github: GithubRemote,
+  gitlab: GitlabRemote,
+  gitea: GiteaRemote,
+  'bitbucket-cloud': BitbucketCloudRemote,
+};
+const BITBUCKET_API = 'https://api.bitbucket.org/2.0';
+
 interface Place extends RemotePlace {
-  kind: HostKindName;
+  kind: keyof typeof REMOTES;
 }
 
 /** The repository at its host, or a sentence for people that says what is missing. */
 export function remoteOf(environment: ClientEnvironment): RemoteRepository | string {
   const place = placeOf(environment);
-  return typeof place === 'string' ? place : HOSTS[place.kind].remote(place);
+  return typeof place === 'string' ? place : new REMOTES[place.kind](place);
 }
 
 function placeOf(environment: ClientEnvironment): Place | string {
@@ -37,7 +48,7 @@ function onGitlab({ variables, commentToken }: ClientEnvironment, url: string): 
 /** Bitbucket Cloud: Pipelines give no token that may write. */
 function onBitbucket({ commentToken: token }: ClientEnvironment, path: string): Place | string {
   if (!token) return 'CI_INSIGHTS_COMMENT_TOKEN is not set';
-  return { kind: 'bitbucket-cloud', apiUrl: HOSTS['bitbucket-cloud'].apiUrlOf('https://bitbucket.org'), token, path };
+  return { kind: 'bitbucket-cloud', apiUrl: BITBUCKET_API, token, path };
 }
 
 /** Jobs of Gitea and Forgejo have the variables of GitHub's; the address of the API tells them apart. */
