@@ -117,6 +117,7 @@ describe.skipIf(!hasBrowser)('the web application', () => {
     await pages.on({}, async ({ page, open }) => {
       await open(`/${owner}/${name}/tests`);
       await page.getByText('Waiting for the first report').waitFor();
+      await page.getByRole('button', { name: 'Key', exact: true }).click();
       await page.getByRole('button', { name: 'Make a key' }).click();
       await page.getByText(/^cii_[\w-]{43}$/).waitFor();
       await another.ingest(another.run([{ name: 'the first test' }]));
