@@ -7,7 +7,8 @@ import {
   RERUNS_MAX,
   rerunsNeeded,
 } from '../../src/domain/change-claim.ts';
-import { nearnessOf, nearnessTogether } from '../../src/domain/nearness.ts';
+import { FACTORS_BEFORE, type NearnessFactors, nearnessOf, nearnessTogether } from '../../src/domain/nearness.ts';
+import type { Break } from '../../src/domain/nearness-history.ts';
 import { otherLegsOf } from '../../src/domain/other-legs.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { NEARBY_MS, type Trouble, troublesOf } from '../../src/domain/trouble-elsewhere.ts';
@@ -49,15 +50,25 @@ interface Failure extends Pick<ScoredClaim, 'cause' | 'isKnownFlaky' | 'isRare'>
   rerunsFail: readonly boolean[];
 }
 
+/** What the changes of a world break, as a history from which nearness is learned. */
+export const breaksIn = (world: MomentWorld): Break[] =>
+  pullsOf(world).flatMap((all) => {
+    const victims = new Set(
+      all.flatMap(({ causes }) => [...causes].flatMap(([test, cause]) => (cause === 'change' ? [test] : []))),
+    );
+    const changed = all[0]?.files ?? [];
+    return victims.size === 0 ? [] : [{ victims: [...victims].map((test) => fileOfTest(test % TESTS)), changed }];
+  });
+
 /** The failed tests of each pull request. */
-export function failuresIn(world: MomentWorld): Failure[] {
+export function failuresIn(world: MomentWorld, factors: NearnessFactors = FACTORS_BEFORE): Failure[] {
   const random = randomFrom(world.runs.length);
   const know = new Known(world.runs);
   return pullsOf(world).flatMap((all) => {
     const [first] = all;
     if (!first) return [];
-    const atOnce = new Look(world, [first], { until: first.at, know });
-    const afterwards = new Look(world, [first], { until: first.at + HOUR_MS, know });
+    const atOnce = new Look(world, [first], { until: first.at, know, factors });
+    const afterwards = new Look(world, [first], { until: first.at + HOUR_MS, know, factors });
     return atOnce.failedTests.map((test): Failure => {
       const cause = first.causes.get(test) ?? 'flaky';
       const rate = rateOfReruns(world, first, test, cause);
@@ -89,7 +100,7 @@ export const claimsAbout = (
 export function claimsLater(world: MomentWorld): ScoredClaim[] {
   const know = new Known(world.runs);
   return pullsOf(world).flatMap((all) => {
-    const look = new Look(world, all, { until: Number.POSITIVE_INFINITY, know });
+    const look = new Look(world, all, { until: Number.POSITIVE_INFINITY, know, factors: FACTORS_BEFORE });
     return look.failedTests.map((test): ScoredClaim => {
       const evidence = look.evidenceOf(test);
       const cause = all.find(({ causes }) => causes.has(test))?.causes.get(test) ?? 'flaky';
@@ -151,6 +162,7 @@ const WHOLE_RUN: Trouble = { sign: 'run', changes: 0, isOnDefaultBranch: false }
 
 /** What the service knows of some attempts of a CI job by a moment. */
 class Look {
+  readonly #factors: NearnessFactors;
   readonly #attempts: readonly MomentRun[];
   readonly #first: MomentRun;
   readonly #main: Main;
@@ -165,7 +177,7 @@ class Look {
   constructor(
     { runs, knowsAuthors }: MomentWorld,
     attempts: readonly MomentRun[],
-    { until, know }: { until: number; know: Known },
+    { until, know, factors }: { until: number; know: Known; factors: NearnessFactors },
   ) {
     const known = runs.filter(({ at }) => at <= until);
     const [first] = attempts;
@@ -173,6 +185,7 @@ class Look {
     const main = know.at(until);
     const others = known.filter(({ commit }) => commit !== first.commit);
     const elsewhere = elsewhereOf(first, others, main, knowsAuthors);
+    this.#factors = factors;
     this.#attempts = attempts;
     this.#first = first;
     this.#main = main;
@@ -226,13 +239,17 @@ class Look {
       otherPullRequests: pullsFailing(test, this.#others, failure),
       base: this.#baseOf(test, failure),
       laterFailures: null,
-      nearness: nearnessTogether(nearnessIn(failure, test), this.#nearnessBeside(test, failure)),
+      nearness: nearnessTogether(this.#nearnessIn(failure, test), this.#nearnessBeside(test, failure)),
     };
+  }
+
+  #nearnessIn({ files }: MomentRun, test: number): number {
+    return nearnessOf(fileOfTest(test % TESTS), files, this.#factors).factor;
   }
 
   *#nearnessBeside(test: number, run: MomentRun): Generator<number> {
     for (const other of run.troubles.keys())
-      if (other !== test && healthOf(this.#main, other, run.at) === 'healthy') yield nearnessIn(run, other);
+      if (other !== test && healthOf(this.#main, other, run.at) === 'healthy') yield this.#nearnessIn(run, other);
   }
 
   /** The newest result of each other leg. */
@@ -252,8 +269,6 @@ class Look {
     return there.length === 0 ? null : { failures, passes: there.length - failures };
   }
 }
-
-const nearnessIn = ({ files }: MomentRun, test: number): number => nearnessOf(fileOfTest(test % TESTS), files).factor;
 
 /** Other changes within the hour, and how many of them had failures of tests that were healthy on the default branch. */
 function around(
