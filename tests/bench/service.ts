@@ -101,9 +101,10 @@ export class BenchService {
       await Bun.sleep(POLL_MS);
   }
 
-  /** Returns when everything is refreshed that passes of the evaluation have left stale. Durations rest for long. */
+  /** Returns when everything is refreshed that passes of the evaluation have left stale. Durations and renames rest for long. */
   async untilNothingIsStale(): Promise<void> {
-    const noted = "select 1 from ci_insights.stale where noted_at is not null and kind <> 'durations' limit 1";
+    const noted =
+      "select 1 from ci_insights.stale where noted_at is not null and kind not in ('durations', 'renames') limit 1";
     while ((await this.rows(noted)).length > 0) await Bun.sleep(POLL_MS);
   }
 

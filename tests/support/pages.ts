@@ -81,7 +81,7 @@ export const PAGES: readonly PageRow[] = [
     route: '/',
     address: () => '',
     content: (page) => page.getByRole('main').getByRole('link').first(),
-    empty: text('No repository has sent results yet'),
+    empty: text('Which repository do you want to begin with?'),
     hasReads: true,
   },
   {
