@@ -11,7 +11,7 @@ interface FieldProps {
 export const Field = ({ label, hint, children }: FieldProps) => (
   <div className="flex min-w-0 flex-col gap-1">
     {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is what it is given */}
-    <label className="flex min-w-0 flex-col gap-1">
+    <label className="flex min-w-0 flex-col gap-1 [&>select]:min-w-44">
       <span className="text-xs text-soft">{label}</span>
       {children}
     </label>
