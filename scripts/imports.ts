@@ -77,7 +77,6 @@ export const ALLOWED = {
     'deps',
     'download',
     'events',
-    'hosts',
     'http',
     'imports',
     'ingest',
