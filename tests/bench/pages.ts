@@ -23,7 +23,7 @@ import { interact, openFirst } from './visits.ts';
 
 const FIRST_VIEW_MS_MAX = 1_000;
 const FEEDBACK_MS_MAX = 100;
-const SCRIPTS_KB_MAX = 250;
+const SCRIPTS_KB_MAX = 200;
 /** Half of what Chromium calls good. */
 const SHIFT_MAX = 0.05;
 
