@@ -94,6 +94,7 @@ const LONG = 4 * SHORT;
 const HARMLESS_MS = 0.5;
 /** Four times the text takes a linear pattern four times as long, and a quadratic one sixteen times. */
 const GROWTH_MAX = 9;
+const MEASURED_MAX = 4;
 const TRIES = 6;
 
 const textOf = (pump: string, end: string, length: number): string =>
@@ -117,7 +118,10 @@ export function slowness(pattern: RegExp): string | undefined {
       const long = textOf(pump, end, LONG);
       if (millisecondsOf(pattern, long) < HARMLESS_MS || millisecondsOf(pattern, long) < HARMLESS_MS) continue;
       const short = textOf(pump, end, SHORT);
-      const growth = least(pattern, long) / least(pattern, short);
+      // Measured again: the machine may have done something else meanwhile.
+      let growth = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < MEASURED_MAX && growth > GROWTH_MAX; i++)
+        growth = Math.min(growth, least(pattern, long) / least(pattern, short));
       if (growth > GROWTH_MAX) return `${JSON.stringify(pump)} repeated: ${growth.toFixed(0)} times as long`;
     }
   return undefined;
