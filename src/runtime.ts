@@ -56,7 +56,7 @@ export function environmentWithSettings(
   };
 }
 
-/** What leads to repository hosts. */
+/** Variables that a process needs to reach repository hosts. */
 const WAYS_OUT = /^(?:PATH|TMPDIR|NODE_EXTRA_CA_CERTS|(?:HTTPS?|ALL|NO)_PROXY)$/i;
 
 /** The environment of a process that imports: of that of the service, nothing that is secret. */

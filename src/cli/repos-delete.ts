@@ -56,7 +56,7 @@ async function confirm(path: RepositoryName): Promise<void> {
 
 const preview = z.object({ rows: z.record(z.string(), z.number()) });
 
-/** What would go. */
+/** Counts the rows that would go. */
 async function look(path: RepositoryName): Promise<RowCounts> {
   const service = serviceWithEngine();
   if (service) {

@@ -1,4 +1,4 @@
-/** What ClickHouse has of a repository: counted before it is deleted, and removed. */
+/** Counts and removes the rows that ClickHouse has of a repository. */
 import { z } from 'zod';
 import type { ClickHouse } from './client.ts';
 import { defineLongQuery } from './query.ts';

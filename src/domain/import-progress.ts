@@ -1,7 +1,7 @@
 /** How far an import is that the page started, and how long it will take. */
 import { z } from 'zod';
 
-/** What the command that imports says of itself. */
+/** A line that the importing command prints about its progress. */
 export const importLineSchema = z.object({
   /** Sent or left out. */
   reports: z.int(),

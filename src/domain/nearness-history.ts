@@ -37,7 +37,7 @@ export function factorsFrom(breaks: readonly Break[], others: readonly string[])
   return { file: bounded('file'), name: bounded('name'), folder: bounded('folder'), far: bounded('far') };
 }
 
-/** What share of the tests is of which kind. Together they are one, if the files of the change are known. */
+/** Adds the share that each kind has among the tests. The shares add up to one, if the files of the change are known. */
 function addShares(sum: Record<NearnessKind, number>, tests: readonly string[], changed: readonly string[]): void {
   const kinds = tests.flatMap((file) => nearestOf(file, changed)?.kind ?? []);
   for (const kind of NEARNESS_KINDS) {

@@ -14,7 +14,7 @@ export type NearnessKind = (typeof NEARNESS_KINDS)[number];
 /** How many times likelier a change breaks a test that is so near to it than any test. */
 export type NearnessFactors = Readonly<Record<NearnessKind, number>>;
 
-/** As long as the history of a repository says nothing. They are small, so that no claim rests on them alone. */
+/** The factors until the history of a repository says more. They are small, so that no claim rests on them alone. */
 export const FACTORS_BEFORE: NearnessFactors = { file: 6, name: 4, folder: 2, far: 0.7 };
 const NOT_KNOWN: Nearness = { factor: 1, file: null };
 

@@ -11,7 +11,7 @@ export const personNameSchema = z
   .refine((name) => comparedName(name) !== '', { error: 'is empty' });
 const DIGITS = 12;
 
-/** As names are compared: without case, and without the `@` of a login. */
+/** Names are compared without case, and without the `@` of a login. */
 export const comparedName = (name: string): string => name.replace(/^@/, '').toLowerCase();
 
 /**

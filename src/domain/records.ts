@@ -12,6 +12,7 @@
  */
 import { type Axes, axesText } from './axes.ts';
 import type { FailureRow } from './columns.ts';
+import { groupedBy } from './grouped-by.ts';
 import { FAILURES_MAX } from './limits.ts';
 import { type Home, homeKey, namesOf } from './namesakes.ts';
 import type { Status } from './status.ts';
@@ -64,7 +65,7 @@ export interface Settled<R> {
 
 /** The executions of which all records of a report tell. */
 export function settled<R extends TestRecord>(records: readonly R[]): Settled<R> {
-  const byName = grouped(records, ({ name }) => name);
+  const byName = groupedBy(records, ({ name }) => name);
   const result: Settled<R> = { executions: [], renamed: [], joined: [] };
   for (const [name, namesakes] of byName) {
     const places = placesOf(namesakes);
@@ -97,24 +98,12 @@ function isTwiceInLeg(places: readonly TestRecord[][]): boolean {
 function legsOf<R extends TestRecord>(records: R[]): R[][] {
   const [first] = records;
   if (records.every(({ axes }) => axes === first?.axes)) return [records];
-  return [...grouped(records, ({ axes }) => axesText(axes)).values()];
+  return [...groupedBy(records, ({ axes }) => axesText(axes)).values()];
 }
 
 function placesOf<R extends TestRecord>(records: R[]): R[][] {
   if (records.length === 1) return [records];
-  return [...grouped(records, ({ home }) => (home === null ? '' : homeKey(home))).values()];
-}
-
-/** Like Map.groupBy, which Node 20 does not have: the client runs there. */
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
+  return [...groupedBy(records, ({ home }) => (home === null ? '' : homeKey(home))).values()];
 }
 
 interface Executions<R> {

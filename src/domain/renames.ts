@@ -58,9 +58,9 @@ export interface ProposedRename {
 export const RENAME_COMMITS_MIN = 3;
 /** Days back from the newest execution in which tests are compared. */
 export const RENAME_DAYS = 14;
-/** What is less sure is not proposed. */
+/** Renames that are less sure are not proposed. */
 export const RENAME_CONFIDENCE_MIN = 0.5;
-/** Of names in the same place: if only one test left and one came; and if several did. */
+/** The share of words that names in one place must have in common: if one test left and one came, and if several did. */
 const LIKENESS_ALONE_MIN = 0.4;
 const LIKENESS_AMONG_MIN = 0.6;
 /** By so much the likeliest must lead the next. */

@@ -15,7 +15,7 @@ const whole = (min: number, max: number, elsewhere = '') => {
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
-/** As many as `RETENTION_DAYS` may have. */
+/** The same maximum as that of `RETENTION_DAYS`. */
 export const EVENT_RETENTION_DAYS_MAX = 36_500;
 
 /** Of what red runs cost (cost.ts). */

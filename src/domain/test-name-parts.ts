@@ -1,4 +1,4 @@
-/** What the name of a test consists of: where it stands, what it is called, and which row of data it runs on. Pure. */
+/** Cuts the name of a test into its parts: where it stands, what it is called, and which row of data it runs on. Pure. */
 import { namesAround } from './split-names.ts';
 
 export interface TestNameParts {

@@ -7,7 +7,7 @@ import { legKey } from '../domain/test-identity.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { NewProposal } from '../postgres/renames.ts';
 
-/** Of more that came or left, the newest are compared. */
+/** If more came or left, the newest are compared. */
 const TESTS_MAX = 20_000;
 
 const commitsOfLegs = defineLongQuery(

@@ -40,7 +40,7 @@ export interface RemoteRepository {
    * Undefined if its newest commit is another one by now.
    */
   changedFiles(pull: PullToRead): Promise<string[] | undefined>;
-  /** Of the default branch. Undefined if there is none that can be read. */
+  /** Reads that of the default branch. Undefined if there is none that can be read. */
   codeowners(): Promise<HostCodeowners | undefined>;
 }
 

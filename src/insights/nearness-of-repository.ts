@@ -8,7 +8,7 @@ import type { Database } from '../postgres/client.ts';
 import { TtlCache } from '../ttl-cache.ts';
 
 const REPOSITORIES_MAX = 1_000;
-/** What was long ago says little about how the repository is laid out now. */
+/** Older breaks say little about how the repository is laid out now. */
 const DAYS = 180;
 /** Bounds of what is compared: some hundred thousand pairs of a test and a file at most for each hundred breaks. */
 const PATHS_MAX = 50;

@@ -1,4 +1,4 @@
-/** What changes have broken on the default branch, and the files of tests: for how much nearness to a changed file says. */
+/** Reads which tests changes have broken on the default branch, and the files of tests, to learn what nearness says. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, onPostgres } from './client.ts';

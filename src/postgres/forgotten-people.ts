@@ -79,7 +79,7 @@ export async function findForgotten(db: Database, pseudonym: string): Promise<Fo
   return person;
 }
 
-/** Those whose names may still be somewhere. */
+/** People whose names may still be somewhere. */
 export const unfinishedPeople = (db: Database): Promise<ForgottenPerson[]> =>
   onPostgres(() => db.select().from(forgottenPeople).where(isNull(forgottenPeople.finishedAt)));
 

@@ -15,7 +15,7 @@ const GONE_MS = 20_000;
 type Row = typeof imports.$inferSelect;
 export type StoredImport = Omit<Row, 'path' | 'progress'> & { progress: ImportProgressSoFar };
 
-/** What to import. */
+/** The import that is asked for. */
 export interface ImportRequest {
   host: string;
   /** As the host has it, such as `acme/shop`. */

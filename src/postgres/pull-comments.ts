@@ -12,7 +12,7 @@ import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { pullComments, repositories } from './schema.ts';
 
-/** What last ran on a pull request, or which commit a webhook named. */
+/** The newest run on a pull request, or the commit that a webhook named. */
 export interface PullRan {
   number: number;
   commit: string;

@@ -1,4 +1,4 @@
-/** What PostgreSQL has of tests, after renames were accepted or undone: their names, their quarantines, their state. */
+/** Moves names, quarantines and state of tests in PostgreSQL after renames were accepted or undone. */
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { testIdOf } from '../domain/identity.ts';
 import type { Executor } from './client.ts';

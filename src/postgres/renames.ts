@@ -215,18 +215,18 @@ const decidedColumns = {
   isApplied: testRenames.isApplied,
 };
 
-/** Of all repositories. */
+/** Renames of all repositories. */
 export const unappliedRenames = (tx: Executor): Promise<DecidedRename[]> =>
   tx.select(decidedColumns).from(testRenames).where(sql`not ${testRenames.isApplied}`);
 
-/** Of all repositories: those that are or were accepted. */
+/** Renames of all repositories that are or were accepted. */
 export const decidedRenames = (tx: Executor): Promise<DecidedRename[]> =>
   tx
     .select(decidedColumns)
     .from(testRenames)
     .where(inArray(testRenames.state, ['accepted', 'undone']));
 
-/** What was decided again meanwhile stays to be applied. */
+/** A rename that was decided again meanwhile stays to be applied. */
 export async function settleRenames(tx: Executor, renames: readonly DecidedRename[]): Promise<void> {
   for (const { id, state } of renames)
     await tx

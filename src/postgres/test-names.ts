@@ -44,7 +44,7 @@ export async function namesOfRenamed(
   return found;
 }
 
-/** Of all repositories, as of a second ago. */
+/** Keeps the names of all repositories, as of a second ago. */
 export class TestNamesStore {
   readonly #cache = new TtlCache<TestNames>(NAMES_CACHE_MS, CACHE_ENTRIES_MAX);
 

@@ -6,7 +6,7 @@ import { Field } from '../ui/field.tsx';
 import { recipesOf } from './first-report-recipes.ts';
 
 const CIS = recipesOf({ repository: '', origin: '' }).map(({ ci }) => ci);
-/** As `acme/shop`, or the address of its page at the host. */
+/** Matches `acme/shop`, or the address of its page at the host. */
 const PATH = /^(?:https?:\/\/[^/]+\/)?([\w.-]+)\/([\w.-]+?)(?:\.git)?\/?$/;
 
 export function FirstRepository() {

@@ -84,7 +84,7 @@ function Form({ path, onClose }: { path: RepositoryPath; onClose: () => void }) 
   );
 }
 
-/** Those that people know, in this order; the others are added up. */
+/** Tables that people know, in this order; the others are added up. */
 const KNOWN: Readonly<Record<string, string>> = {
   executions: 'execution',
   failures: 'failure',

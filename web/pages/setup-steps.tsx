@@ -20,7 +20,7 @@ export function SetupSteps({ path }: { path: RepositoryPath }) {
   const { data: imported } = useQuery(importQuery(path));
   if (!setup) return error ? <Failed error={error} reset={() => void refetch()} /> : <Loading rows={8} />;
   const { key, pull_request: pull, default_branch: main, other_branch: other, gate } = setup;
-  // What was imported, CI did not send.
+  // CI did not send imported results.
   const hasReported = !imported?.import && (pull !== null || main !== null || other !== null);
   return (
     <ol aria-label="Steps" className="card divide-y divide-line">

@@ -232,7 +232,7 @@ function reasonOf(text: string): string | undefined {
   return (message ?? description ?? error)?.slice(0, REASON_LENGTH_MAX).replace(/\.$/, '');
 }
 
-/** What a token may still ask. `reset` is the second of the next budget; NaN for what the host does not say. */
+/** How much a token may still ask. `reset` is the second of the next budget; NaN for what the host does not say. */
 function budgetOf(headers: IncomingHttpHeaders): Record<'limit' | 'remaining' | 'reset', number> {
   // GitHub begins the names with `x-`, GitLab does not.
   const numberOf = (name: string): number =>

@@ -88,7 +88,7 @@ async function importFromHost<Run, Gathered>(
   if (isComplete) cache.remove();
 }
 
-/** What to do about it. */
+/** The refusal, with how to fix it. */
 const sentenceOf = (
   { message, status }: HostRefusal,
   { tokenVariable, tokenNeeds }: Pick<ImportHost<never, never>, 'tokenVariable' | 'tokenNeeds'>,

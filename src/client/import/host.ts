@@ -3,7 +3,7 @@ import type { RepositoryName } from '../../domain/repository-path.ts';
 import type { HostClient } from './host-client.ts';
 import type { ImportedPullRequest, ImportItem } from './item.ts';
 
-/** What is imported of a host. */
+/** The history that is imported from a host. */
 export interface HostHistory {
   client: HostClient;
   /** The repository, as the host names it: `acme/shop`, `group/sub/shop`. */
@@ -49,7 +49,7 @@ export interface ImportHost<Run, Gathered> {
   /** The address of the API of an own instance. */
   ownApiExample: string;
   tokenVariable: string;
-  /** What the token must be allowed. */
+  /** The rights that the token must have. */
   tokenNeeds: string;
   headersOf(token: string | undefined): Readonly<Record<string, string>>;
   open(history: HostHistory, isDone: (key: string) => boolean): HostReader<Run, Gathered>;

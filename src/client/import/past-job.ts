@@ -9,7 +9,7 @@ export interface Leg {
   place: Axes;
 }
 
-/** What a run tested. */
+/** The commit and branch that a run tested. */
 export interface Subject {
   branch: string | undefined;
   pullRequest: number | undefined;

@@ -108,7 +108,7 @@ export class ReceiptTally {
     return this.#executions.accepted + this.#executions.duplicate;
   }
 
-  /** Of the newest report that was sent; null if none was. Milliseconds since the epoch. */
+  /** When the newest report that was sent had arrived; null if none was sent. Milliseconds since the epoch. */
   get lastArrivedAt(): number | null {
     return Number.isFinite(this.#last) ? this.#last : null;
   }

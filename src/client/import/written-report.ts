@@ -13,7 +13,7 @@ export interface WrittenTest {
   message?: string;
   trace?: string;
   filePath?: string;
-  /** Those before the last. */
+  /** The attempts before the last. */
   retryAttempts?: readonly { status: string }[];
 }
 

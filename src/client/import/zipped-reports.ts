@@ -1,8 +1,8 @@
 /** The reports in a zip on the disk, found by their content. One file of it at a time is in memory. */
 import type { Entry, ZipFile } from 'yauzl';
+import { groupedBy } from '../../domain/grouped-by.ts';
 import type { ReportFormat } from '../../formats/format.ts';
 import { FORMATS } from '../../formats/formats.ts';
-import { grouped } from './grouped.ts';
 
 /** A report that is larger unpacked is left out: the service would refuse it. */
 const REPORT_BYTES_MAX = 512 * 1024 * 1024;
@@ -38,7 +38,7 @@ export async function* reportsInZip(file: string): AsyncGenerator<Found> {
 
 async function foundIn(zip: ZipFile, entries: readonly Entry[]): Promise<AsyncGenerator<Found>> {
   const leftOut: Found[] = [];
-  const parts = grouped(entries, ({ fileName }) => FORMATS.find(({ folder }) => folder?.isPart(nameOf(fileName))));
+  const parts = groupedBy(entries, ({ fileName }) => FORMATS.find(({ folder }) => folder?.isPart(nameOf(fileName))));
   const single = parts.get(undefined) ?? [];
   parts.delete(undefined);
   const byFormat = new Map<ReportFormat, Entry[]>();
@@ -80,7 +80,7 @@ async function* reportsOf(zip: ZipFile, { parts, byFormat, leftOut }: Sorted): A
         };
   if (chosen) return;
   for (const [format, entries] of parts)
-    for (const [folder, own] of grouped(entries, ({ fileName }) => folderOf(fileName)))
+    for (const [folder, own] of groupedBy(entries, ({ fileName }) => folderOf(fileName)))
       if (format?.folder) yield await packed(zip, format, folder, own);
 }
 

@@ -141,7 +141,7 @@ export class HostRest {
   }
 }
 
-/** What is not asked with GET is not sent twice. */
+/** Only requests with GET are sent twice. */
 const isRedirect = ({ status }: HttpAnswer, { method = 'GET' }: Asked): boolean =>
   method === 'GET' && REDIRECTS.includes(status);
 

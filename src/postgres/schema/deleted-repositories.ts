@@ -27,7 +27,7 @@ export const deletedRepositories = schema.table(
   (table) => [
     // The deletions at a path: asked by each upload of a repository that is not known.
     index('deleted_repositories_path').on(sql`lower(${table.owner})`, sql`lower(${table.name})`, table.deletedAt),
-    // What a worker continues; nearly always none.
+    // A worker continues these; there is nearly always none.
     index('deleted_repositories_unfinished').on(table.deletedAt).where(sql`${table.finishedAt} is null`),
   ],
 );

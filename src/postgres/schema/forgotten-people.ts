@@ -18,7 +18,7 @@ export const forgottenPeople = schema.table(
     finishedAt: moment('finished_at'),
   },
   (table) => [
-    // What a worker continues; nearly always none.
+    // A worker continues these; there is nearly always none.
     index('forgotten_people_unfinished').on(table.requestedAt).where(sql`${table.finishedAt} is null`),
   ],
 );

@@ -57,7 +57,7 @@ export const ingestClaims = schema.table(
     // By source first: the lookup of every chunk. By block: to take back the claims of a block.
     primaryKey({ columns: [table.sourceKey, table.blockId, table.leg, table.month] }),
     index('ingest_claims_block').on(table.blockId),
-    // What leaves with a repository, or with a month of it.
+    // Claims leave with their repository, or with a month of it.
     index('ingest_claims_repository').on(table.repositoryId, table.month),
     // For retention, which looks for the oldest month. Rows are in the order of arrival, so a few pages are enough.
     index('ingest_claims_month').using('brin', table.month),

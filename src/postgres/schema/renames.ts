@@ -39,7 +39,7 @@ export const testRenames = schema.table(
     uniqueIndex('test_renames_accepted').on(table.repositoryId, table.toId).where(sql`${table.state} = 'accepted'`),
     // The list, newest first.
     index('test_renames_listed').on(table.repositoryId, table.proposedAt.desc(), table.id.desc()),
-    // What is still to be applied, of all repositories: few.
+    // Finds the few that are still to be applied, in all repositories.
     index('test_renames_unapplied').on(table.repositoryId).where(sql`not ${table.isApplied}`),
   ],
 );

@@ -3,8 +3,8 @@
  * read: it does not say what it tested. https://allurereport.org/docs/how-it-works-executor-file/
  */
 import { z } from 'zod';
+import { groupedBy } from '../../../domain/grouped-by.ts';
 import { allure as format } from '../../../formats/allure/format.ts';
-import { grouped } from '../grouped.ts';
 import { type Exported, type ExportTool, lastOf, momentSchema, subjectAmong, withoutNumber } from './export.ts';
 import { type ExportFile, folderOf, jsonIn, nameIn } from './files.ts';
 
@@ -23,7 +23,7 @@ export const allure: ExportTool = {
   title: 'Allure',
   description: 'import folders of Allure results, with the builds that their executor.json names',
   async *reports(files) {
-    for (const [folder, own] of grouped(files, folderOf)) if (own.some(isResult)) yield await reportIn(folder, own);
+    for (const [folder, own] of groupedBy(files, folderOf)) if (own.some(isResult)) yield await reportIn(folder, own);
   },
 };
 

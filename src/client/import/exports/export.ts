@@ -1,8 +1,8 @@
-/** What an export of another tool is read as. Each tool is a file here and a line in `command.ts`. */
+/** The form in which an export of any tool is read. Each tool is a file here and a line in `command.ts`. */
 import { z } from 'zod';
 import type { ExportFile } from './files.ts';
 
-/** What a tool says of the run of a report. What it does not say, options do. */
+/** The run of a report, as far as the tool says it. Options say the rest. */
 export interface Told {
   pipeline: string;
   job: string;

@@ -46,7 +46,7 @@ const itemSchema = attemptSchema.extend({
 });
 type Item = z.infer<typeof itemSchema>;
 
-/** What is found of a launch before its items are read again. */
+/** A launch, as far as it is known before its items are read again. */
 interface Found {
   launch: Launch | undefined;
   name: string | undefined;
@@ -69,7 +69,7 @@ export const reportportal: ExportTool = {
   },
 };
 
-/** Of a page, a list, or one. */
+/** The values of a file: those of a page, of a list, or the only one. */
 async function valuesIn(file: ExportFile): Promise<readonly unknown[]> {
   const value = await jsonIn(file);
   if (Array.isArray(value)) return value;

@@ -9,7 +9,7 @@ import { type PastJob, uploadOf } from '../past-job.ts';
 import type { ExportedReport, ExportTool } from './export.ts';
 import { filesOfExport } from './files.ts';
 
-/** What options say. Pipeline and job are for all reports, the others for those that do not say it. */
+/** The options. Pipeline and job are for all reports, the others for those that do not say it. */
 export interface Said {
   pipeline?: string;
   job?: string;

@@ -42,7 +42,7 @@ export class GithubPulls {
 
   constructor(private readonly history: Pick<HostHistory, 'client' | 'path' | 'since'>) {}
 
-  /** Those that were updated since the import's beginning. */
+  /** The requests that were updated since the beginning of the import's time. */
   async *read(): AsyncGenerator<ImportedPullRequest> {
     const { client, path, since } = this.history;
     const address = `/repos/${path}/pulls?state=all&sort=updated&direction=desc&per_page=100`;

@@ -178,7 +178,7 @@ export class GithubReader implements HostReader<Run, GatheredRun> {
     }
   }
 
-  /** As the first of its runs that is imported has it. */
+  /** The value that the first imported run of it has. */
   #workflowOf({ path: file, head_sha: commit }: Run): Promise<readonly WorkflowJob[]> {
     const { client, path } = this.history;
     const name = file?.split('@')[0];

@@ -1,4 +1,4 @@
-/** What an import reads of GitLab's REST API, and no more: https://docs.gitlab.com/api/pipelines/ */
+/** The parts of GitLab's REST API that an import reads: https://docs.gitlab.com/api/pipelines/ */
 import { z } from 'zod';
 
 export const projectSchema = z.object({

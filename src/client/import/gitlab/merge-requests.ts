@@ -10,10 +10,10 @@ import type { Subject } from '../past-job.ts';
 import { commitSchema, type MergeRequest, mergeRequestSchema, type Pipeline, projectSchema } from './api.ts';
 import { requestOfRef } from './names.ts';
 
-/** Those that are updated later are asked for one by one. */
+/** Asks one by one for those that are updated later. */
 const REQUESTS_MAX = 100_000;
 
-/** Of a merge request, what its pipelines need. */
+/** The fields of a merge request that its pipelines need. */
 type Branches = Pick<MergeRequest, 'source_branch' | 'target_branch'>;
 
 export class GitlabMergeRequests {
@@ -22,11 +22,11 @@ export class GitlabMergeRequests {
 
   constructor(
     private readonly history: Pick<HostHistory, 'client' | 'since'>,
-    /** Of the project, from the address of the API. */
+    /** The path of the project below the address of the API. */
     private readonly base: string,
   ) {}
 
-  /** Those that were updated since the import's beginning. */
+  /** The requests that were updated since the beginning of the import's time. */
   async *read(): AsyncGenerator<ImportedPullRequest> {
     const { client, since } = this.history;
     const query = new URLSearchParams({
@@ -45,7 +45,7 @@ export class GitlabMergeRequests {
       }
   }
 
-  /** What a pipeline tested, as its jobs would have said it (src/client/ci-providers.ts). */
+  /** The commit and branch that a pipeline tested, as its jobs would have said them (src/client/ci-providers.ts). */
   async subjectOf({ ref, sha }: Pipeline, isTag: boolean): Promise<{ subject: Subject; commit: string }> {
     const of = requestOfRef(ref ?? '');
     const none = { branch: undefined, pullRequest: undefined, baseRef: undefined, defaultBranch: undefined };

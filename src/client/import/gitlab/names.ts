@@ -24,7 +24,7 @@ export function namedJob(
   return { leg: { job, axes: {}, place }, prefix: `node-${part}/`, suite: job };
 }
 
-/** What a pipeline of a merge request tested: its head, the result of a merge, or a merge train. */
+/** A pipeline of a merge request tests its head, the result of a merge, or a merge train. */
 export interface RequestRef {
   number: number;
   kind: 'head' | 'merge' | 'train';
