@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { KEY_SCOPES } from '../domain/key-scope.ts';
 import { ARRAY_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/limits.ts';
 import { formatMoment } from '../domain/moment.ts';
-import { boundsOfKey, unboundable } from '../domain/report-bounds.ts';
+import { boundsOfKey, KEY_BRANCHES_MAX, unboundable } from '../domain/report-bounds.ts';
 import { ownerSchema, repositoryNameSchema } from '../domain/repository-path.ts';
 import { auditActorOf } from '../http/auth.ts';
 import { type Http, mount } from '../http/operation.ts';
@@ -19,8 +19,6 @@ const ID_EXAMPLE = '01980f3e-5c1e-7b1c-8f5d-1f2e3d4c5b6a';
 /** A key for people or machines that come and go should end. */
 const DAYS_MAX = 3_650;
 const DAY_MS = 86_400_000;
-/** Each is matched with the branch of every report. */
-const KEY_BRANCHES_MAX = 20;
 
 const moment = z.iso.datetime().nullable().meta({ example: '2026-12-05T09:30:00.000Z' });
 const keyFields = {

@@ -4,6 +4,7 @@ import { importCommand } from '../client/import/command.ts';
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { linesInLog } from '../domain/foreign-text.ts';
 import { standardError } from '../observability/standard-error.ts';
+import { applyCommand } from './apply.ts';
 import { auditCommand } from './audit.ts';
 import { backtestCommand } from './backtest.ts';
 import { deadLettersCommand } from './dead-letters.ts';
@@ -25,6 +26,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     serveCommand(),
     workerCommand(),
     migrateCommand(),
+    applyCommand(),
     keysCommand(),
     sessionsCommand(),
     auditCommand(),

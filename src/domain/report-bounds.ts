@@ -53,6 +53,9 @@ export function unboundable(
   return undefined;
 }
 
+/** Each is matched with the branch of every report. */
+export const KEY_BRANCHES_MAX = 20;
+
 type Bound = { run: Run; warning?: string } | { refusal: string };
 
 /**

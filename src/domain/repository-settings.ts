@@ -73,6 +73,9 @@ const SETTINGS = {
   }),
 } as const;
 
+/** The names of all settings. */
+export const SETTING_NAMES = z.object(SETTINGS).keyof().options;
+
 /** A change of some settings; what it leaves out stays as it is. */
 export const settingsChangeSchema = z
   .object(SETTINGS)
@@ -81,6 +84,11 @@ export const settingsChangeSchema = z
     error: `names no setting. Send at least one of ${Object.keys(SETTINGS).join(', ')}`,
   });
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
+
+/** The settings of a file that is applied (apply-file.ts). It may leave all of them out, and what is misspelt is refused. */
+export const declaredSettingsShape = z
+  .object({ ...SETTINGS, host_page: z.strictObject(hostPageSchema.shape).nullable() })
+  .partial().shape;
 
 /** The settings of a repository, as they are. */
 export const settingsSchema = z.object({

@@ -13,7 +13,8 @@ import { recordExchange } from './audit-exchanges.ts';
 import { type Database, onPostgres, sqlState } from './client.ts';
 import { applicationKeys } from './schema.ts';
 
-export type ApplicationKey = Omit<typeof applicationKeys.$inferSelect, 'tokenHash' | 'ciTokenHash'>;
+type Row = typeof applicationKeys.$inferSelect;
+export type ApplicationKey = Omit<Row, 'tokenHash' | 'ciTokenHash'>;
 
 export interface NewKey {
   name: string;
@@ -34,6 +35,12 @@ export interface NewCiKey extends NewKey {
   onceOnly: string | undefined;
 }
 
+/** The token of a CI for which a key is made, if there is one. */
+interface CiOrigin {
+  ciSubject?: string;
+  ciTokenHash?: Buffer | null;
+}
+
 /** Distinguishes our tokens from a repository host's, and lets secret scanners find one that leaked. */
 const TOKEN_PREFIX = 'cii_';
 const TOKEN_BYTES = 32;
@@ -48,6 +55,9 @@ const LAST_USE_MS = 60_000;
  */
 const CI_KEY_KEPT_MS = 2 * DAY_MS;
 const UNIQUE_VIOLATION = '23505';
+
+/** What stands for the token of a key: its SHA-256 in hexadecimal digits. */
+export const tokenHashOf = (token: string): string => hash('sha256', token, 'hex');
 
 /** The one-call digest: step by step it took a twentieth of a read from memory. */
 const hashOf = (token: string): string => hash('sha256', token, 'base64');
@@ -81,7 +91,22 @@ export class KeyStore {
 
   /** Creates a key. The token is returned here and kept nowhere. */
   create(key: NewKey, by: AuditActor = SERVICE): Promise<{ key: ApplicationKey; token: string }> {
-    return this.#insert(key, by, {});
+    return this.#create(key, by, {});
+  }
+
+  /**
+   * Creates a key whose token was made elsewhere.
+   *
+   * @param tokenHash as {@link tokenHashOf} makes it. No other key has it: who has the token has the rights of one key
+   */
+  adopt(key: NewKey, tokenHash: string, by: AuditActor): Promise<ApplicationKey> {
+    return this.#insert(key, Buffer.from(tokenHash, 'hex'), by, {});
+  }
+
+  /** The keys that operators made, also revoked and expired ones, each with what stands for its token; oldest first. */
+  async listWithHashes(): Promise<{ key: ApplicationKey; tokenHash: string }[]> {
+    const rows = await this.#rows(false);
+    return rows.map((row) => ({ key: keyOf(row), tokenHash: Buffer.from(row.tokenHash).toString('hex') }));
   }
 
   /** Creates a key for a CI job; undefined if there was one for the same token, which works only once. */
@@ -93,7 +118,7 @@ export class KeyStore {
     const ciTokenHash = onceOnly === undefined ? null : Buffer.from(hashOf(onceOnly), 'base64');
     await this.#forgetCiKeys();
     try {
-      return await this.#insert(key, byService(ciSubject), { ciSubject, ciTokenHash });
+      return await this.#create(key, byService(ciSubject), { ciSubject, ciTokenHash });
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return undefined;
       throw error;
@@ -109,23 +134,23 @@ export class KeyStore {
     );
   }
 
-  async #insert(
-    key: NewKey,
-    by: AuditActor,
-    ci: { ciSubject?: string; ciTokenHash?: Buffer | null },
-  ): Promise<{ key: ApplicationKey; token: string }> {
+  async #create(key: NewKey, by: AuditActor, ci: CiOrigin): Promise<{ key: ApplicationKey; token: string }> {
     const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+    return { key: await this.#insert(key, Buffer.from(hashOf(token), 'base64'), by, ci), token };
+  }
+
+  async #insert(key: NewKey, tokenHash: Buffer, by: AuditActor, ci: CiOrigin): Promise<ApplicationKey> {
     const now = this.clock.now();
     const values = {
       id: uuid7(),
       ...key,
       ...ci,
-      tokenHash: Buffer.from(hashOf(token), 'base64'),
+      tokenHash,
       createdAt: new Date(now),
       madeBy: by.name,
       madeByKey: by.keyId ?? null,
     };
-    const made = await onPostgres(() =>
+    return onPostgres(() =>
       this.db.transaction(async (tx) => {
         const [row] = await tx.insert(applicationKeys).values(values).returning();
         if (!row) throw new Error('the key was not written');
@@ -135,19 +160,21 @@ export class KeyStore {
         return written;
       }),
     );
-    return { key: made, token };
   }
 
   /** All keys that operators made, including revoked and expired ones, oldest first; with those of CI jobs if asked. */
   async list({ withCi = false } = {}): Promise<ApplicationKey[]> {
-    const rows = await onPostgres(() =>
+    return (await this.#rows(withCi)).map(keyOf);
+  }
+
+  #rows(withCi: boolean): Promise<Row[]> {
+    return onPostgres(() =>
       this.db
         .select()
         .from(applicationKeys)
         .where(withCi ? undefined : isNull(applicationKeys.ciSubject))
         .orderBy(asc(applicationKeys.createdAt), asc(applicationKeys.id)),
     );
-    return rows.map(keyOf);
   }
 
   /** Revokes a key. Returns false if there is no unrevoked key with this id. */
@@ -222,12 +249,7 @@ export class KeyStore {
 }
 
 /** Without the hashes. Bounds are checked: those that cannot be read must not count as none. */
-const keyOf = ({
-  tokenHash: _,
-  ciTokenHash: __,
-  bounds,
-  ...key
-}: typeof applicationKeys.$inferSelect): ApplicationKey => ({
+const keyOf = ({ tokenHash: _, ciTokenHash: __, bounds, ...key }: Row): ApplicationKey => ({
   ...key,
   bounds: bounds && reportBoundsSchema.parse(bounds),
 });

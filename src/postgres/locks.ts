@@ -31,5 +31,7 @@ export const SESSIONS_LOCK = 0x73657373;
 export const CAUSES_LOCK = 0x63617573;
 /** "dura", with the hash of a repository's id: one process at a time derives its durations. */
 export const DURATIONS_LOCK = 0x64757261;
+/** "appl": one process at a time applies a file (src/cli/apply.ts). */
+export const APPLY_LOCK = 0x6170706c;
 /** "view", with the hash of a repository's id: one view at a time is saved. */
 export const VIEWS_LOCK = 0x76696577;

@@ -1,6 +1,7 @@
-/** What the chart renders starts: the migration, the API and a worker, with its environment, probes and signals. */
+/** What the chart renders starts: the migration, the file that is applied, the API and a worker, with its environment, probes and signals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { machine, run } from '../clients/support/run.ts';
@@ -13,6 +14,10 @@ import { CLI, ServiceProcess } from '../support/service-process.ts';
 
 const tools = await chartTools();
 const DRAIN_MS = 1_000;
+/** Of the first key, which the chart has from a Secret. */
+const TOKEN = `cii_${'0'.repeat(64)}`;
+
+const configMap = z.looseObject({ data: z.record(z.string(), z.string()) });
 
 const probe = z.object({ httpGet: z.object({ path: z.string() }) });
 const workload = z.looseObject({
@@ -24,7 +29,7 @@ const workload = z.looseObject({
         terminationGracePeriodSeconds: z.number().optional(),
         containers: z.tuple([
           z.looseObject({
-            args: z.tuple([z.enum(['migrate', 'serve', 'worker'])]),
+            args: z.tuple([z.enum(['migrate', 'apply', 'serve', 'worker'])], z.string()),
             env: z.array(
               z.object({
                 name: z.string(),
@@ -46,7 +51,13 @@ describe.skipIf(!tools || !hasRedis || !hasRealClickHouse)('the processes of the
   if (!tools) return;
   const folder = makeFolder('chart');
   let stores: { secrets: Record<string, string>; stop(): Promise<void> };
-  let pods: { command: string; environment: Record<string, string>; probes: string[]; graceMs: number }[];
+  let pods: {
+    command: string;
+    parameters: string[];
+    environment: Record<string, string>;
+    probes: string[];
+    graceMs: number;
+  }[];
 
   beforeAll(async () => {
     const user = grantedUser();
@@ -63,9 +74,15 @@ describe.skipIf(!tools || !hasRedis || !hasRealClickHouse)('the processes of the
       },
     };
     const values = [...LEAST, `config.SHUTDOWN_DRAIN_MS=${DRAIN_MS}`].flatMap((value) => ['--set', value]);
-    const workloads = (await tools.render(...values)).flatMap((one) =>
+    const keys = { platform: { scope: 'admin', every_owner: true, token_file: 'platform' } };
+    const resources = await tools.render(...values, '--set-json', `apply.file=${JSON.stringify({ keys })}`);
+    const workloads = resources.flatMap((one) =>
       one.kind === 'Deployment' || one.kind === 'Job' ? [workload.parse(one)] : [],
     );
+    // The volume of the Job: the file, and beside it the entries of the Secret.
+    const file = resources.flatMap((one) => (one.kind === 'ConfigMap' ? [configMap.parse(one)] : []))[0];
+    writeFileSync(join(folder, 'config.yaml'), file?.data['config.yaml'] ?? '');
+    writeFileSync(join(folder, 'platform'), TOKEN);
     pods = workloads.map(({ spec: { template } }) => {
       const [container] = template.spec.containers;
       const environment = container.env.map(({ name, value, valueFrom }) => {
@@ -74,6 +91,7 @@ describe.skipIf(!tools || !hasRedis || !hasRealClickHouse)('the processes of the
       });
       return {
         command: container.args[0],
+        parameters: container.args.slice(1),
         environment: Object.fromEntries(environment),
         probes: [container.startupProbe, container.livenessProbe, container.readinessProbe].flatMap((one) =>
           one ? [one.httpGet.path] : [],
@@ -100,6 +118,17 @@ describe.skipIf(!tools || !hasRedis || !hasRealClickHouse)('the processes of the
     }
   });
 
+  test('the file is applied, and applied again it changes nothing', async () => {
+    const { environment, parameters } = podOf('apply');
+    const given = parameters.map((one) => one.replace('/etc/ci-insights/apply', folder));
+    for (const last of ['1 change made.', 'There is no difference.']) {
+      const { code, printed } = await run([process.execPath, CLI, 'apply', ...given], {
+        env: { ...machine(), ...environment },
+      });
+      expect([code, printed]).toEqual([0, expect.stringContaining(last)]);
+    }
+  });
+
   test.each(['serve', 'worker'] as const)(
     '%s answers its probes, and ends in time when it is told to',
     async (command) => {
@@ -112,6 +141,10 @@ describe.skipIf(!tools || !hasRedis || !hasRealClickHouse)('the processes of the
       expect(probes).toHaveLength(3);
       const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status;
       for (const path of probes) while ((await statusOf(path)) !== 200) await Bun.sleep(50);
+      if (command === 'serve') {
+        const headers = { authorization: `Bearer ${TOKEN}` };
+        expect((await fetch(`http://127.0.0.1:${ports.PORT}/v1/keys`, { headers })).status).toBe(200);
+      }
       const startedAt = Date.now();
       expect(await service.stop()).toBe(0);
       expect(Date.now() - startedAt).toBeLessThan(graceMs);

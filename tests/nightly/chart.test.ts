@@ -1,10 +1,12 @@
 /** The chart refuses what cannot work, and renders what Kubernetes takes and a careful operator expects. */
 import { describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { SETTINGS } from '../../src/config.ts';
+import { readApplyFile } from '../../src/cli/apply-file.ts';
+import { readConfig, SETTINGS } from '../../src/config.ts';
 import { CHART, chartTools, LEAST, PRODUCTION, type Resource } from '../support/chart.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const tools = await chartTools();
 const least = LEAST.flatMap((value) => ['--set', value]);
@@ -26,7 +28,7 @@ const podSchema = z.looseObject({
   containers: z.tuple([
     z.looseObject({
       image: z.string(),
-      args: z.tuple([z.string()]),
+      args: z.array(z.string()).min(1),
       env: z.array(
         z.union([
           z.strictObject({ name: z.string(), value: z.string() }),
@@ -94,6 +96,7 @@ describe.skipIf(!tools)('the chart', () => {
     ['a variable that the service does not read', ['--set', 'config.RETENTION_DAY=3'], 'RETENTION_DAY'],
     ['a secret in plain text', ['--set', 'config.OIDC_CLIENT_SECRET=hush'], 'OIDC_CLIENT_SECRET'],
     ['a variable that the chart sets', ['--set', 'config.DATABASE_URL=postgres://a'], 'DATABASE_URL'],
+    ['a section that no file has', ['--set', 'apply.file.hosts=github'], 'hosts'],
     ['an ingress without a host', ['--set', 'ingress.enabled=true'], 'ingress.hosts'],
     ['a route without a gateway', ['--set', 'httpRoute.enabled=true'], 'httpRoute.parentRefs'],
     ['KEDA without Prometheus', ['--set', 'worker.autoscaling.keda.enabled=true'], 'serverAddress'],
@@ -136,9 +139,11 @@ describe.skipIf(!tools)('the chart', () => {
         ...few,
         ...[
           'ConfigMap',
+          'ConfigMap',
           'HTTPRoute',
           'HorizontalPodAutoscaler',
           'Ingress',
+          'Job',
           'NetworkPolicy',
           'PrometheusRule',
           'ScaledObject',
@@ -155,6 +160,7 @@ describe.skipIf(!tools)('the chart', () => {
       ['Deployment', '-api'],
       ['Deployment', '-worker'],
       ['Job', '-migration'],
+      ['Job', '-apply'],
     ] as const)
       expect(podOf(resources, kind, end).containers[0].image).toStartWith('ghcr.io/');
   });
@@ -186,6 +192,45 @@ describe.skipIf(!tools)('the chart', () => {
     expect(environmentOf(await render(...least), 'Job', '-migration')).toMatchObject({
       DATABASE_URL: 'stores/DATABASE_URL',
     });
+  });
+
+  test('the file is applied after the migration, beside the tokens of its keys', async () => {
+    const resources = await render(...all, '--set', 'apply.prune=true');
+    const weightOf = (end: string) =>
+      Number(named(resources, 'Job', end).metadata.annotations?.['helm.sh/hook-weight'] ?? 0);
+    expect(weightOf('-apply')).toBeGreaterThan(weightOf('-migration'));
+    const pod = podOf(resources, 'Job', '-apply');
+    expect(pod.containers[0].args).toEqual(['apply', '/etc/ci-insights/apply/config.yaml', '--prune']);
+    expect(pod).toMatchObject({
+      containers: [
+        {
+          volumeMounts: expect.arrayContaining([
+            { name: 'apply', mountPath: '/etc/ci-insights/apply', readOnly: true },
+          ]),
+        },
+      ],
+      volumes: expect.arrayContaining([
+        {
+          name: 'apply',
+          projected: {
+            sources: [{ configMap: { name: 'test-ci-insights-apply' } }, { secret: { name: 'ci-insights-tokens' } }],
+          },
+        },
+      ]),
+    });
+    const { data } = z.looseObject({ data: labels }).parse(named(resources, 'ConfigMap', '-apply'));
+    const file = join(makeFolder('chart-apply'), 'config.yaml');
+    writeFileSync(file, data['config.yaml'] ?? '');
+    expect(readApplyFile(file)).toMatchObject({
+      keys: [{ name: 'platform', token: { file: 'platform' } }],
+      repositories: [{ path: { owner: 'acme', name: 'shop' }, settings: { quarantine_limit: 20 } }],
+    });
+  });
+
+  test('the service takes the settings of the example for production', async () => {
+    const environment = environmentOf(await render(...least, '-f', PRODUCTION), 'Deployment', '-api');
+    const secrets = { DATABASE_URL: 'postgres://a', CLICKHOUSE_URL: 'https://a', REDIS_URL: 'redis://a' };
+    expect(readConfig({ ...environment, ...secrets })).toMatchObject({ role: 'api', oidc: {}, ciTokens: {} });
   });
 
   test.each([

@@ -230,6 +230,55 @@ spec:
       {{- end }}
 {{- end -}}
 
+{{/* What a Job runs once. Takes: root, name, args, postgres and clickhouse (where the addresses come from), values (deadlineSeconds and resources), projected (sources of one more volume). */}}
+{{- define "ci-insights.job" -}}
+{{- $root := .root -}}
+backoffLimit: 3
+activeDeadlineSeconds: {{ .values.deadlineSeconds }}
+template:
+  metadata:
+    labels:
+      {{- include "ci-insights.labels" $root | nindent 6 }}
+      app.kubernetes.io/component: {{ .name }}
+      {{- with $root.Values.podLabels }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+  spec:
+    restartPolicy: Never
+    automountServiceAccountToken: false
+    enableServiceLinks: false
+    {{- with $root.Values.imagePullSecrets }}
+    imagePullSecrets:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
+    securityContext:
+      {{- include "ci-insights.podSecurity" $root | nindent 6 }}
+    containers:
+      - name: {{ .name }}
+        image: {{ include "ci-insights.image" $root | quote }}
+        imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+        args: {{ toJson .args }}
+        env:
+          {{- include "ci-insights.environment" (dict "root" $root "postgres" .postgres "clickhouse" .clickhouse) | nindent 10 }}
+        resources:
+          {{- toYaml .values.resources | nindent 10 }}
+        securityContext:
+          {{- include "ci-insights.containerSecurity" $root | nindent 10 }}
+        volumeMounts:
+          {{- include "ci-insights.volumeMounts" $root | nindent 10 }}
+          {{- if .projected }}
+          - { name: {{ .name }}, mountPath: /etc/ci-insights/{{ .name }}, readOnly: true }
+          {{- end }}
+    volumes:
+      {{- include "ci-insights.volumes" $root | nindent 6 }}
+      {{- with .projected }}
+      - name: {{ $.name }}
+        projected:
+          sources:
+            {{- toYaml . | nindent 12 }}
+      {{- end }}
+{{- end -}}
+
 {{/* Takes: root, role, values. */}}
 {{- define "ci-insights.disruptionBudget" -}}
 apiVersion: policy/v1
