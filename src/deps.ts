@@ -69,9 +69,14 @@ interface SharedStores {
   engines: RemoteEngines | undefined;
 }
 
+/** What takes time at a start, in order. */
+export type StartStep = 'postgres' | 'queue' | 'clickhouse' | 'parts';
+
 export interface Overrides {
   clock?: Clock;
   log?: Logger;
+  /** Called when a step begins. */
+  onStep?(step: StartStep): void;
   shared?: SharedStores;
 }
 
@@ -95,7 +100,10 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
   const { shared } = overrides;
   try {
     if (!shared && (!config.databaseUrl || !config.clickhouseUrl)) closers.add(await lockDataDir(config.dataDir));
+    const onStep = (step: StartStep): void => overrides.onStep?.(step);
+    onStep('postgres');
     const base = await openPostgresParts(config, overrides, closers, false);
+    onStep('queue');
     const onQueueError = (error: Error): void => base.log.warn({ err: error }, 'the queue reported an error');
     if (!shared) await registerConsumers(base.postgres.db, OUTBOX_CONSUMERS);
     if (!shared) await migrateQueues(config, base.databaseUrl);
@@ -104,6 +112,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     if (!shared) await limitOrdered(queues);
     const producers = new Producers(queues);
     closers.add(() => producers.close());
+    onStep('clickhouse');
     const server = {
       url: config.clickhouseUrl,
       path: engineFolder(config),
@@ -114,6 +123,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
     const background = await openClickHouse({ ...server, engine: shared?.engines?.background });
     closers.add(() => background.close());
     if (!shared) await prepareClickHouse(clickhouse, config, base);
+    onStep('parts');
     await noteNewInstallation(base.postgres.db);
     const receipts = new ReceiptStore({
       db: base.postgres.db,

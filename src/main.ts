@@ -7,13 +7,14 @@ import { LINK_MINUTES, signInLink } from './access/sign-in-link.ts';
 import { type Api, startApi } from './api/api.ts';
 import { type ApiProcess, startApiProcess } from './api/child.ts';
 import { type Config, type Role, secretsOf } from './config.ts';
-import { type Deps, type Overrides, openDeps } from './deps.ts';
-import { createLogger } from './observability/log.ts';
+import { type Deps, openDeps } from './deps.ts';
+import { createLogger, type Logger } from './observability/log.ts';
 import { logProcessOutput } from './observability/process-output.ts';
 import { type Metrics, registry } from './observability/registry.ts';
 import { startTracing } from './observability/tracing.ts';
 import { Draining } from './operate/draining.ts';
 import { startMonitoring } from './operate/monitoring.ts';
+import { startStarting } from './operate/starting.ts';
 import type { Part } from './parts/parent.ts';
 import { NICENESS, yieldThisProcess } from './processes.ts';
 import { announceAddress } from './service-lock.ts';
@@ -34,8 +35,8 @@ interface Service {
 }
 
 /** Starts what the configured role needs, and returns when it is ready. */
-async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const deps = await openDeps(config, overrides);
+async function startService(config: Config, log: Logger): Promise<Service> {
+  const deps = await openStores(config, log);
   const { tracing } = config;
   const stopTracing =
     tracing && (await startTracing({ ...tracing, version: packageJson.version, onLost: lostSpans(deps) }));
@@ -59,6 +60,16 @@ async function startService(config: Config, overrides: Overrides = {}): Promise<
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Opens and migrates the stores, and answers probes meanwhile. */
+async function openStores(config: Config, log: Logger): Promise<Deps> {
+  const starting = startStarting(config, log);
+  try {
+    return await openDeps(config, { log, onStep: starting.step });
+  } finally {
+    await starting.stop();
   }
 }
 
@@ -131,7 +142,7 @@ const lostSpans =
 export async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel, undefined, secretsOf(config));
   logProcessOutput(log);
-  const service = await startService(config, { log });
+  const service = await startService(config, log);
   // Before it says that it is ready: a supervisor that reads that may stop it at once.
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);

@@ -4,6 +4,7 @@
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { STORE_TITLES, type StoreName } from '../errors.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { Database } from '../postgres/client.ts';
 import { isStoring } from '../postgres/refused-blocks.ts';
@@ -21,6 +22,7 @@ const readiness = z.object({
       'False if ClickHouse responds, but has refused for a minute to store what workers send: uploads wait in the queue, and `ci-insights doctor` says why',
     example: true,
   }),
+  reason: z.string().nullable().meta({ description: 'A sentence: why it is not ready; null if it is', example: null }),
 });
 
 interface Readiness {
@@ -30,6 +32,8 @@ interface Readiness {
   isStoring(): Promise<boolean>;
   /** Whether a process that cannot store is not ready: a worker. An API still reads, and takes uploads into the queue. */
   mustStore: boolean;
+  /** A sentence if the process has not started yet: then nothing else is asked. */
+  starting?(): string;
 }
 
 export const readinessOf = (db: Database, probes: Probes, mustStore = false): Readiness => ({
@@ -38,7 +42,7 @@ export const readinessOf = (db: Database, probes: Probes, mustStore = false): Re
   mustStore,
 });
 
-export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mustStore }: Readiness): void {
+export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mustStore, starting }: Readiness): void {
   mount(app, http, 'GET', '/healthz/live', {
     operationId: 'getLiveness',
     isProbe: true,
@@ -59,31 +63,53 @@ export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mus
     tag: TAG,
     summary: 'Whether the process can do its work',
     description:
-      'Asks each store; 503 if one does not respond, and while the workers of the same service have not started. A process that only works, and has no API, also answers 503 while ClickHouse refuses what it stores.',
+      'Asks each store; 503 if one does not respond, while the process starts and migrates, and while the workers of the same service have not started. `reason` says which. A process that only works, and has no API, also answers 503 while ClickHouse refuses what it stores.',
     access: 'public',
     responses: {
       200: { description: 'Every store responds, and the workers have started.', schema: readiness },
       503: {
-        description: 'A store does not respond, or the workers have not started.',
+        description: 'A store does not respond, or the process or its workers have not started.',
         schema: readiness,
-        example: { status: 'unavailable', stores: { clickhouse: false, postgres: true }, is_storing: true },
+        example: {
+          status: 'unavailable',
+          stores: { clickhouse: false, postgres: true },
+          is_storing: true,
+          reason: 'ClickHouse is not responding.',
+        },
       },
     },
     handle: async () => {
       // A draining process reports not ready at once: probing stores can take seconds, and the balancer would keep sending.
       const own = probes[OWN_PROBE];
-      if (own && !(await isUp(own)))
-        return { status: 503, body: { status: 'unavailable', stores: { [OWN_PROBE]: false }, is_storing: true } };
+      const isOut = starting !== undefined || (own && !(await isUp(own)));
+      if (isOut) {
+        const reason = starting?.() ?? 'The process is about to end.';
+        return {
+          status: 503,
+          body: { status: 'unavailable', stores: { [OWN_PROBE]: false }, is_storing: true, reason },
+        };
+      }
       // Anyone may ask, so however many wait, each store is asked once.
       asked ??= answersOf(probes, isStoring).finally(() => {
         asked = undefined;
       });
       const { stores, is_storing } = await asked;
-      const ready = Object.values(stores).every(Boolean) && (is_storing || !mustStore);
-      return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', stores, is_storing } };
+      const reason = unreadyReason(stores, is_storing || !mustStore);
+      const [status, word] = reason === null ? ([200, 'ready'] as const) : ([503, 'unavailable'] as const);
+      return { status, body: { status: word, stores, is_storing, reason } };
     },
   });
 }
+
+/** Names the first that is down. */
+function unreadyReason(stores: Readonly<Record<string, boolean>>, storesEnough: boolean): string | null {
+  const down = Object.keys(stores).find((name) => !stores[name]);
+  if (down === 'workers') return 'The workers have not started.';
+  if (down !== undefined) return `${isStore(down) ? STORE_TITLES[down] : down} is not responding.`;
+  return storesEnough ? null : 'ClickHouse refuses to store what workers send: `ci-insights doctor` says why.';
+}
+
+const isStore = (name: string): name is StoreName => Object.hasOwn(STORE_TITLES, name);
 
 interface Answers {
   stores: Record<string, boolean>;

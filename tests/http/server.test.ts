@@ -76,7 +76,10 @@ test('a draining process reports not ready at once, without asking stores that m
   const refused = await stopping.request('/healthz/ready');
   expect([refused.status, await refused.json(), asked]).toEqual([
     503,
-    { status: 'unavailable', stores: { service: false }, is_storing: true },
+    {
+      ...{ status: 'unavailable', stores: { service: false }, is_storing: true },
+      reason: 'The process is about to end.',
+    },
     1,
   ]);
 });

@@ -30,6 +30,7 @@ test('it serves metrics, liveness and readiness, and nothing else', async () => 
     status: 'ready',
     stores: { clickhouse: true, postgres: true, queue: true },
     is_storing: true,
+    reason: null,
   });
 });
 

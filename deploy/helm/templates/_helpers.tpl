@@ -182,11 +182,11 @@ spec:
             - { name: http, containerPort: 3000 }
             {{- end }}
             - { name: metrics, containerPort: 9464 }
-          # A start that waits for a migration is no process that hangs: up to ten minutes.
+          # A process answers within seconds, also while it migrates or waits for another that does: for hours, if need be.
           startupProbe:
             httpGet: { path: /healthz/live, port: metrics }
-            periodSeconds: 5
-            failureThreshold: 120
+            periodSeconds: 2
+            failureThreshold: 60
           # A store that is down does not make a pod better by a restart: readiness alone looks at stores.
           livenessProbe:
             httpGet: { path: /healthz/live, port: metrics }
