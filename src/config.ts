@@ -93,6 +93,7 @@ const environmentSchema = z.object({
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
   AUDIT_RETENTION_DAYS: whole(1, 36_500).optional(),
+  CLAIM_DAYS: whole(2, 36_500).optional(),
   PULL_REQUEST_COMMENTS: repositoryList.optional(),
   COMMIT_CHECKS: repositoryList.optional(),
   HOSTS: namedHosts.optional(),
@@ -153,6 +154,8 @@ export interface Config {
   retentionDays: number;
   /** How long the trail of who changed what is kept. */
   auditRetentionDays: number;
+  /** For how long it is known which executions of a source are stored; undefined: as long as they are. */
+  claimDays: number | undefined;
   /** The repository hosts. The first is the default host, whose repositories have addresses without its name. */
   hosts: readonly HostSite[];
   /** What the service writes at repository hosts; undefined: nothing. */
@@ -242,6 +245,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     publicUrl: env.PUBLIC_URL?.replace(/(?<!\/)\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,
+    claimDays: env.CLAIM_DAYS,
     hosts,
     commentsConfig: commentsConfigOf(env, hosts),
     oidc: oidcOf(env),

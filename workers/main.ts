@@ -67,7 +67,7 @@ export function startWorkers(
 ): RunningWorkers {
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
-  const { retentionDays, auditRetentionDays, commentsConfig } = deps.config;
+  const { retentionDays, auditRetentionDays, claimDays, commentsConfig } = deps.config;
   const isHasty = evaluationPauseMs === 0;
   const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
   const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
@@ -103,7 +103,17 @@ export function startWorkers(
   clockAgreement.onChange(takeJobs);
   const sweeper = new Sweeper({ db, ledger, log });
   const retention = new Retention({
-    ...{ clickhouse: background, db, quarantines, clock, clockAgreement, retentionDays, auditRetentionDays, log },
+    ...{
+      clickhouse: background,
+      db,
+      quarantines,
+      clock,
+      clockAgreement,
+      retentionDays,
+      auditRetentionDays,
+      claimDays,
+      log,
+    },
   });
   const relay = new Relay({ db, clickhouse, log });
   const ofOutbox: Record<OutboxConsumerName, OutboxConsumer> = { relay };

@@ -15,7 +15,7 @@ import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/ret
 import { DAY_MS, dayOf, HOUR_MS } from '../src/domain/time.ts';
 import { moveBaselines } from '../src/evaluation/baseline.ts';
 import { Refresh } from '../src/evaluation/refresh.ts';
-import { forgetClaims } from '../src/ledger/claim-store.ts';
+import { closeClaims, forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
@@ -55,6 +55,8 @@ export interface RetentionDeps {
   clockAgreement: ClockAgreement;
   retentionDays: number;
   auditRetentionDays: number;
+  /** Undefined: claims say which executions they are of until they leave with their month. */
+  claimDays: number | undefined;
   log: Logger;
 }
 
@@ -78,7 +80,7 @@ export class Retention {
    * one that leaves early is lost.
    */
   async run(): Promise<number[]> {
-    const { db, clock, clockAgreement, retentionDays, auditRetentionDays } = this.deps;
+    const { db, clock, clockAgreement, retentionDays, auditRetentionDays, claimDays } = this.deps;
     if (!clockAgreement.isAgreed) return [];
     const partitions = await this.#partitions();
     const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
@@ -89,6 +91,7 @@ export class Retention {
         partitions.filter((partition) => partition.month === month),
       );
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
+    if (claimDays !== undefined) await closeClaims(db, claimDays);
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
     await onPostgres(() => forgetChangedFiles(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));

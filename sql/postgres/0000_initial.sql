@@ -291,7 +291,8 @@ CREATE TABLE "ci_insights"."ingest_blocks" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"stored_at" timestamp with time zone,
 	"refused_at" timestamp with time zone,
-	"refusal" text
+	"refusal" text,
+	"is_closed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."ingest_claims" (
@@ -301,6 +302,7 @@ CREATE TABLE "ci_insights"."ingest_claims" (
 	"leg" smallint NOT NULL,
 	"month" integer NOT NULL,
 	"ids" "bytea" NOT NULL,
+	"closed" integer,
 	CONSTRAINT "ingest_claims_source_key_block_id_leg_month_pk" PRIMARY KEY("source_key","block_id","leg","month")
 );
 --> statement-breakpoint
@@ -764,6 +766,7 @@ CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btr
 CREATE INDEX "forgotten_people_unfinished" ON "ci_insights"."forgotten_people" USING btree ("requested_at") WHERE "ci_insights"."forgotten_people"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
+CREATE INDEX "ingest_blocks_open" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE not "ci_insights"."ingest_blocks"."is_closed";--> statement-breakpoint
 CREATE INDEX "ingest_blocks_unstored" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."stored_at" is null;--> statement-breakpoint
 CREATE INDEX "ingest_claims_block" ON "ci_insights"."ingest_claims" USING btree ("block_id");--> statement-breakpoint
 CREATE INDEX "ingest_claims_repository" ON "ci_insights"."ingest_claims" USING btree ("repository_id","month");--> statement-breakpoint

@@ -3,10 +3,11 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { runKeyOf } from '../domain/identity.ts';
 import { NAME_LENGTH_MAX } from '../domain/limits.ts';
+import { type Rejection, Rejections, rejectedCount } from '../domain/rejections.ts';
 import { shownName } from '../domain/text.ts';
 import type { Executor } from '../postgres/client.ts';
 import { uploadChunks } from '../postgres/schema.ts';
-import type { PreparedChunk } from './prepare.ts';
+import type { PreparedChunk, PreparedExecution } from './prepare.ts';
 import { NOTHING_ON_DEFAULT } from './receipt.ts';
 
 /** Not on the default branch, although it is not for a pull request either. */
@@ -23,10 +24,23 @@ export interface ChunkCounts {
   conflicting: number;
   /** The last of the unnamed legs that its executions belong to. */
   leg: number;
+  /** Executions of sources whose claims are closed. */
+  late: readonly PreparedExecution[];
 }
 
-export function receiptOf(chunk: PreparedChunk, { accepted, conflicting, leg }: ChunkCounts) {
-  const rejected = chunk.rejections.reduce((sum, rejection) => sum + rejection.count, 0);
+const TOO_LATE = 'first sent so long ago that it is no longer known whether this is stored (CLAIM_DAYS)';
+
+function rejectionsOf({ rejections, columns }: PreparedChunk, late: ChunkCounts['late']): Rejection[] {
+  if (late.length === 0) return rejections;
+  const added = new Rejections();
+  for (const { row } of late) added.add(TOO_LATE, columns.executions.name[row] ?? '');
+  return [...rejections, ...added.list()];
+}
+
+export function receiptOf(chunk: PreparedChunk, { accepted, conflicting, leg, late }: ChunkCounts) {
+  const rejections = rejectionsOf(chunk, late);
+  const rejected = rejectedCount(rejections);
+  const judged = chunk.executions.length - late.length;
   const { run, origin } = chunk;
   return {
     upload_id: chunk.uploadId,
@@ -35,12 +49,12 @@ export function receiptOf(chunk: PreparedChunk, { accepted, conflicting, leg }: 
     repository_id: chunk.repositoryId,
     received_at: new Date(chunk.receivedAt).toISOString(),
     accepted,
-    duplicate: chunk.executions.length - accepted,
+    duplicate: judged - accepted,
     rejected,
     conflicting,
     leg,
     has_problem: rejected > 0 || conflicting > 0 || chunk.warnings.length > 0,
-    on_default_branch: chunk.isOnDefaultBranch ? chunk.executions.length : 0,
+    on_default_branch: chunk.isOnDefaultBranch ? judged : 0,
     run_key: runKeyOf(chunk.repositoryId, {
       pipelineName: run.pipeline_name,
       runId: run.run_id,
@@ -55,7 +69,7 @@ export function receiptOf(chunk: PreparedChunk, { accepted, conflicting, leg }: 
     pull_request: origin.pullRequest,
     format: chunk.format,
     sender: chunk.sender,
-    rejections: chunk.rejections,
+    rejections,
     warnings: isUnexpectedlyOff(chunk) ? [...chunk.warnings, NOTHING_ON_DEFAULT] : chunk.warnings,
   };
 }

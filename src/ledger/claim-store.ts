@@ -18,6 +18,7 @@ export async function readClaims(
       blockId: ingestClaims.blockId,
       leg: ingestClaims.leg,
       ids: ingestClaims.ids,
+      closed: ingestClaims.closed,
       storedAt: ingestBlocks.storedAt,
     })
     .from(ingestClaims)
@@ -27,7 +28,8 @@ export async function readClaims(
   const unstored = new Map<string, number[]>();
   for (const row of rows) {
     const results = claimed.get(row.sourceKey) ?? new SourceLegs();
-    results.addPacked(row.leg, row.ids);
+    if (row.closed === null) results.addPacked(row.leg, row.ids);
+    else results.close();
     claimed.set(row.sourceKey, results);
     if (row.storedAt === null) unstored.set(row.sourceKey, [...(unstored.get(row.sourceKey) ?? []), row.blockId]);
   }
@@ -72,6 +74,8 @@ export async function isStoring(db: Executor, repositoryId: string): Promise<boo
 export interface RecordedClaim extends Claim {
   /** Whether its block was stored at the given moment. */
   wasStored: boolean;
+  /** Of how many executions it is, if it is closed: then the one id is the exclusive or of theirs. */
+  closed: number | null;
 }
 
 const CLAIMS_AT_ONCE = 5_000;
@@ -94,9 +98,10 @@ export async function* allClaims(db: Database, { storedBy, leaving }: ClaimsAt):
         leg: number;
         month: number;
         ids: Uint8Array;
+        closed: number | null;
         was_stored: boolean;
       }>(sql`
-        select repository_id, source_key, block_id, leg, month, ids, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
+        select repository_id, source_key, block_id, leg, month, ids, closed, coalesce(stored_at <= ${storedBy}::timestamptz, false) as was_stored
         from ${ingestClaims} join ${ingestBlocks} using (block_id)
         where (source_key, block_id, leg, month)
           > (${after[0]}::uuid, ${after[1]}::bigint, ${after[2]}::smallint, ${after[3]}::int)
@@ -111,12 +116,50 @@ export async function* allClaims(db: Database, { storedBy, leaving }: ClaimsAt):
         month: row.month,
         ids: unpackIds(row.ids),
         wasStored: row.was_stored,
+        closed: row.closed,
       };
     const last = rows.at(-1);
     if (!last || rows.length < CLAIMS_AT_ONCE) return;
     after = [last.source_key, last.block_id, String(last.leg), String(last.month)];
   }
 }
+
+/** Closing reads the claims of so many blocks at once: up to a megabyte of ids each. */
+const BLOCKS_CLOSED_AT_ONCE = 20;
+
+/**
+ * Closes the claims of stored blocks that were recorded so many days ago. They say no longer which executions they are of,
+ * which is nearly all of their room, so that nothing more of their sources is stored. Returns the number of blocks.
+ */
+export async function closeClaims(db: Database, days: number): Promise<number> {
+  for (let closed = 0; ; ) {
+    const blocks = await onPostgres(() => db.transaction((tx) => closeSome(tx, days)));
+    closed += blocks;
+    if (blocks < BLOCKS_CLOSED_AT_ONCE) return closed;
+  }
+}
+
+async function closeSome(tx: Executor, days: number): Promise<number> {
+  const { rows: found } = await tx.execute<{ block_id: string }>(sql`
+    select block_id from ${ingestBlocks}
+    where not is_closed and stored_at is not null and created_at < now() - make_interval(days => ${days})
+    order by created_at limit ${BLOCKS_CLOSED_AT_ONCE} for update skip locked`);
+  if (found.length === 0) return 0;
+  const blocks = sql`${sql.param(found.map(({ block_id }) => block_id))}::bigint[]`;
+  const { rows } = await tx.execute<{ at: string; ids: Uint8Array }>(
+    sql`select ctid::text as at, ids from ${ingestClaims} where block_id = any(${blocks}) and closed is null for update`,
+  );
+  const sums = rows.map(({ at, ids }) => ({ at, count: ids.byteLength / 8, ids: packIds([xorOf(unpackIds(ids))]) }));
+  await tx.execute(sql`
+    update ${ingestClaims} as claim set ids = sum.ids, closed = sum.count
+    from unnest(${sql.param(sums.map(({ at }) => at))}::tid[], ${sql.param(sums.map(({ count }) => count))}::int[],
+                ${sql.param(sums.map(({ ids }) => ids))}::bytea[]) as sum (at, count, ids)
+    where claim.ctid = sum.at`);
+  await tx.execute(sql`update ${ingestBlocks} set is_closed = true where block_id = any(${blocks})`);
+  return found.length;
+}
+
+const xorOf = (ids: readonly bigint[]): bigint => ids.reduce((sum, id) => sum ^ id, 0n);
 
 /** One statement deletes no more: it stays far below the time that a statement may take. */
 const ROWS_MAX = 10_000;

@@ -21,8 +21,15 @@ export class SourceLegs {
   /** That of leg 1 comes first. */
   readonly #legs: ClaimedResults[] = [];
 
+  /** Whether it is no longer known which results are claimed: then none may be claimed. */
+  isClosed = false;
+
   get isEmpty(): boolean {
     return this.#legs.length === 0;
+  }
+
+  close(): void {
+    this.isClosed = true;
   }
 
   addPacked(leg: number, packed: Uint8Array): void {

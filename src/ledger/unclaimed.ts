@@ -17,6 +17,8 @@ export interface Unclaimed {
   conflicting: number;
   /** Whether some of them are new. */
   hasNewConflict: boolean;
+  /** Executions of sources whose claims are closed: no one knows whether they are stored. */
+  late: PreparedExecution[];
 }
 
 /** Picks the executions of a batch that no block, and no earlier chunk of the batch, has claimed. */
@@ -35,7 +37,14 @@ export class UnclaimedExecutions {
     let conflicting = 0;
     let hasNewConflict = false;
     let lastLeg = 1;
+    const late: PreparedExecution[] = [];
     for (const execution of chunk.executions) {
+      if (this.#legsOf(execution.sourceKey).isClosed) {
+        late.push(execution);
+        // A newer block of the source may not be stored yet, and this may be its job.
+        this.#duplicateSources.add(execution.sourceKey);
+        continue;
+      }
       const placement = placementOf(execution.sourceKey);
       const { leg } = placement;
       if (leg > lastLeg) lastLeg = leg;
@@ -53,7 +62,7 @@ export class UnclaimedExecutions {
       if (inLeg) inLeg.push(taken);
       else byLeg.set(leg, [taken]);
     }
-    return { byLeg, accepted, leg: lastLeg, conflicting, hasNewConflict };
+    return { byLeg, accepted, leg: lastLeg, conflicting, hasNewConflict, late };
   }
 
   /**

@@ -119,6 +119,7 @@ describe('with the clock moved past retention', () => {
       clockAgreement: ALWAYS_AGREED,
       retentionDays: 90,
       auditRetentionDays: 365,
+      claimDays: undefined,
       log,
     };
     await expect(new Retention({ ...deps, clickhouse: dying }).run()).rejects.toThrow('killed');
@@ -310,6 +311,7 @@ describe('the retention loop', () => {
       clockAgreement: ALWAYS_AGREED,
       retentionDays: 90,
       auditRetentionDays: 365,
+      claimDays: undefined,
       log,
     });
     for (let i = 0; i < 3; i++) retention.loop.wake();

@@ -29,8 +29,12 @@ export const ingestBlocks = schema.table(
     /** When ClickHouse last refused the block, and what it said. */
     refusedAt: moment('refused_at'),
     refusal: text(),
+    /** Its claims say no longer which executions they are of (CLAIM_DAYS). */
+    isClosed: boolean('is_closed').notNull().default(false),
   },
   (table) => [
+    // The oldest whose claims can be closed.
+    index('ingest_blocks_open').on(table.createdAt).where(sql`not ${table.isClosed}`),
     // For the sweeper; nearly always empty.
     index('ingest_blocks_unstored').on(table.createdAt).where(sql`${table.storedAt} is null`),
   ],
@@ -38,7 +42,8 @@ export const ingestBlocks = schema.table(
 
 /**
  * The ledger's claims: which executions of a source, a leg and a month a block holds, eight bytes each. They leave with the
- * month.
+ * month. Before, with CLAIM_DAYS, a claim is closed: it says how many executions it is of, and no longer which. Nothing more is
+ * stored of its source.
  */
 export const ingestClaims = schema.table(
   'ingest_claims',
@@ -51,7 +56,10 @@ export const ingestClaims = schema.table(
     leg: smallint().notNull(),
     /** Such as 202611. */
     month: integer().notNull(),
+    /** Of a closed claim: eight bytes, the exclusive or of the ids, with which `verify` compares what is stored. */
     ids: bytea().notNull(),
+    /** Of how many executions a closed claim is; null: its ids are all there. */
+    closed: integer(),
   },
   (table) => [
     // By source first: the lookup of every chunk. By block: to take back the claims of a block.
