@@ -1,8 +1,11 @@
 /** Findings of the doctor, on stores that are healthy, down, or misconfigured. */
 import { describe, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { Redis } from 'ioredis';
+import { z } from 'zod';
 import { openClickHouse } from '../../src/clickhouse/client.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { readConfig } from '../../src/config.ts';
@@ -111,6 +114,65 @@ describe('doctor', () => {
     } finally {
       await clickhouse.close();
       await server.stop();
+    }
+  });
+
+  test.skipIf(Bun.which('openssl') === null)(
+    'a store whose certificate no known authority has signed is told from one that is down',
+    async () => {
+      const folder = makeFolder('tls');
+      const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+      const made = Bun.spawnSync(['openssl', ...request, '-keyout', 'key.pem', '-out', 'cert.pem'], { cwd: folder });
+      expect(made.exitCode).toBe(0);
+      const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name)));
+      const https = Bun.serve({ port: 0, tls: { key, cert }, fetch: () => new Response('Ok.') });
+      const ignore = () => {};
+      const redis = createTlsServer({ key, cert }, (socket) => socket.on('error', ignore)).on('tlsClientError', ignore);
+      // PostgreSQL's clients ask in plain text whether it speaks TLS.
+      const postgres = createServer((socket) => {
+        socket.on('error', ignore).once('data', () => {
+          socket.write('S');
+          new TLSSocket(socket, { isServer: true, key, cert }).on('error', ignore);
+        });
+      });
+      const portOf = async (server: Server) => {
+        await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+        return z.object({ port: z.number() }).parse(server.address()).port;
+      };
+      try {
+        const findings = await examine(
+          readConfig({
+            DATABASE_URL: `postgresql://user@localhost:${await portOf(postgres)}/ci?sslmode=verify-full`,
+            REDIS_URL: `rediss://localhost:${await portOf(redis)}`,
+            CLICKHOUSE_URL: `https://localhost:${https.port}`,
+          }),
+        );
+        for (const check of ['PostgreSQL', 'Queue', 'ClickHouse'])
+          expect(findings.find((finding) => finding.check === check)).toMatchObject({
+            level: 'problem',
+            message: expect.stringContaining('self signed certificate'),
+            remedy: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+          });
+      } finally {
+        await https.stop(true);
+        redis.close();
+        postgres.close();
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
+  test('an embedded PostgreSQL that is gone beside a ClickHouse that is there is a problem, not a first start', async () => {
+    const dataDir = makeFolder('lost');
+    mkdirSync(join(dataDir, 'clickhouse'));
+    try {
+      const findings = await examine(readConfig({ DATA_DIR: dataDir }));
+      expect(findings.find(({ check }) => check === 'PostgreSQL')).toMatchObject({
+        level: 'problem',
+        remedy: expect.stringContaining('If PostgreSQL is lost'),
+      });
+    } finally {
+      rmSync(dataDir, { recursive: true });
     }
   });
 

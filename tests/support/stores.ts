@@ -65,7 +65,17 @@ const KEPT_TABLES = ['installation', 'application_keys', 'partitions', 'outbox_c
  * Removes every repository with all that belongs to it. For tests of what works on everything at once, such as rebuild and
  * retention: with the repositories of other test files they would take longer the later they run.
  */
-export async function emptyStores({ postgres, clickhouse }: TestStores): Promise<void> {
+export async function emptyStores(stores: TestStores): Promise<void> {
+  await emptyPostgres(stores);
+  for (const definition of tableDefinitions()) {
+    const table = /^CREATE TABLE IF NOT EXISTS (ci\.\w+)/.exec(definition)?.[1];
+    if (table && !definition.includes('ENGINE = Null')) await stores.clickhouse.command(`TRUNCATE TABLE ${table}`);
+  }
+  await noteNewInstallation(stores.postgres.db);
+}
+
+/** Removes every repository from PostgreSQL alone. */
+export async function emptyPostgres({ postgres }: TestStores): Promise<void> {
   const { rows } = await postgres.pool.query<{ name: string }>(
     `select format('ci_insights.%I', tablename) as name from pg_tables where schemaname = 'ci_insights' and tablename != all($1)`,
     [KEPT_TABLES],
@@ -79,11 +89,6 @@ export async function emptyStores({ postgres, clickhouse }: TestStores): Promise
     } catch (error) {
       if (left === 0 || !isDeadlock(error)) throw error;
     }
-  for (const definition of tableDefinitions()) {
-    const table = /^CREATE TABLE IF NOT EXISTS (ci\.\w+)/.exec(definition)?.[1];
-    if (table && !definition.includes('ENGINE = Null')) await clickhouse.command(`TRUNCATE TABLE ${table}`);
-  }
-  await noteNewInstallation(postgres.db);
 }
 
 let repositories = 0;

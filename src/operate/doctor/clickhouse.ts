@@ -5,7 +5,7 @@ import { migrationsDone } from '../../clickhouse/migrate.ts';
 import { loadMigrations } from '../../clickhouse/migrations.ts';
 import { dropsRepeats } from '../../clickhouse/tokens.ts';
 import { systemClock } from '../../clock.ts';
-import { type Finding, inTime, ok, problem, reasonOf } from './finding.ts';
+import { type Finding, inTime, ok, problem, reasonOf, tlsRemedy } from './finding.ts';
 import { checkPermissions, remedyFor } from './permissions.ts';
 import {
   clockFinding,
@@ -30,7 +30,13 @@ export async function checkClickHouse(clickhouse: ClickHouse, isServer: boolean)
       ...(isMigrated ? [await repeats(clickhouse)] : []),
     ];
   } catch (error) {
-    return [problem('ClickHouse', `It is not usable: ${reasonOf(error)}.`, remedyFor(clickhouse, error) ?? REMEDY)];
+    return [
+      problem(
+        'ClickHouse',
+        `It is not usable: ${reasonOf(error)}.`,
+        tlsRemedy(error) ?? remedyFor(clickhouse, error) ?? REMEDY,
+      ),
+    ];
   }
 }
 

@@ -17,11 +17,12 @@ import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
 import { RELAY } from '../../postgres/outbox-consumers.ts';
 import { lockDataDir, lockHolder } from '../../service-lock.ts';
 import { checkClickHouse } from './clickhouse.ts';
-import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
+import { type Finding, inTime, ok, problem, reasonOf, tlsRemedy, warning } from './finding.ts';
 import { checkDataFolder, checkRuntime } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkQueue } from './queue.ts';
 import { lagFinding, storingFinding } from './rules.ts';
+import { checkTogether } from './together.ts';
 import { checkCiIssuers, checkHost, checkIdentityProvider, checkPublicUrl, checkService, localAddress } from './web.ts';
 
 export async function examine(config: Config): Promise<Finding[]> {
@@ -48,13 +49,48 @@ export async function examine(config: Config): Promise<Finding[]> {
 }
 
 async function checkStores(config: Config, isServed: boolean): Promise<Finding[]> {
-  return [...(await checkPostgresStore(config, isServed)), ...(await checkClickHouseStore(config, isServed))];
+  const findings = [...(await checkPostgresStore(config, isServed)), ...(await checkClickHouseStore(config, isServed))];
+  const isUsable = findings.every(
+    ({ level, check }) => level !== 'problem' || !/^(?:PostgreSQL|ClickHouse)/.test(check),
+  );
+  return isUsable ? [...findings, ...(await checkBothStores(config, isServed))] : findings;
+}
+
+const engineFolder = ({ dataDir }: Config): string => join(dataDir, 'clickhouse');
+const hasPostgresFolder = ({ dataDir }: Config): boolean => existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
+
+/** Whether they belong together, where both are there and ClickHouse belongs to no running service. */
+async function checkBothStores(config: Config, isServed: boolean): Promise<Finding[]> {
+  const { databaseUrl, clickhouseUrl: url, clickhouseCluster: cluster, dataDir } = config;
+  const path = engineFolder(config);
+  if (!(databaseUrl || hasPostgresFolder(config)) || !(url || (existsSync(path) && !isServed))) return [];
+  const server = databaseUrl ? undefined : await startEmbeddedPostgres(dataDir, { attach: isServed });
+  const postgres = openPostgres(databaseUrl ?? server?.url ?? '', () => {});
+  try {
+    const clickhouse = await openClickHouse({ url, path, cluster });
+    try {
+      return [await checkTogether(clickhouse, postgres.db)];
+    } finally {
+      await clickhouse.close();
+    }
+  } finally {
+    await postgres.close();
+    await server?.stop();
+  }
 }
 
 /** Also the queue and the backlog, which need PostgreSQL. */
 async function checkPostgresStore(config: Config, isServed: boolean): Promise<Finding[]> {
   if (config.databaseUrl) return checkPostgresAt(config, config.databaseUrl);
-  if (!existsSync(join(config.dataDir, 'postgres', 'PG_VERSION')))
+  if (!hasPostgresFolder(config) && existsSync(engineFolder(config)))
+    return [
+      problem(
+        'PostgreSQL',
+        'There is none in DATA_DIR/postgres, but DATA_DIR/clickhouse is there.',
+        'Restore DATA_DIR as a whole. If PostgreSQL is lost for good: docs/operations.md, "If PostgreSQL is lost".',
+      ),
+    ];
+  if (!hasPostgresFolder(config))
     return [ok('PostgreSQL', 'There is none yet. The first start creates the embedded one.')];
   try {
     const server = await startEmbeddedPostgres(config.dataDir, { attach: isServed });
@@ -115,8 +151,8 @@ async function checkBacklog(url: string): Promise<Finding[]> {
 }
 
 async function checkClickHouseStore(config: Config, isServed: boolean): Promise<Finding[]> {
-  const { clickhouseUrl: url, clickhouseCluster: cluster, dataDir } = config;
-  const path = join(dataDir, 'clickhouse');
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = config;
+  const path = engineFolder(config);
   // It belongs to the running service, whose readiness is checked instead.
   if (!url && isServed) return [];
   if (!url && !existsSync(path))
@@ -129,7 +165,7 @@ async function checkClickHouseStore(config: Config, isServed: boolean): Promise<
       await clickhouse.close();
     }
   } catch (error) {
-    const advice = error instanceof StoreUnavailable ? error.advice : undefined;
+    const advice = tlsRemedy(error) ?? (error instanceof StoreUnavailable ? error.advice : undefined);
     const remedy = advice ?? (url ? 'Check CLICKHOUSE_URL.' : 'Check who owns its files in DATA_DIR/clickhouse.');
     return [problem('ClickHouse', `It does not open: ${reasonOf(error)}.`, remedy)];
   }

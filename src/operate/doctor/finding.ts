@@ -40,3 +40,32 @@ export function reasonOf(error: unknown): string {
   const code = 'code' in innermost && typeof innermost.code === 'string' ? innermost.code : '';
   return innermost.message.split('\n')[0] || code || innermost.name;
 }
+
+/** Why a certificate was not accepted, by the codes of OpenSSL, and what to do about it. */
+const TLS_REMEDIES: readonly { codes: RegExp; remedy: string }[] = [
+  {
+    codes: /^(?:UNABLE_TO_(?:GET|VERIFY)_\w+|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)$/,
+    remedy:
+      'No authority that is known here has signed its certificate. Name the file with the certificates of your authority in NODE_EXTRA_CA_CERTS, for every process of the service.',
+  },
+  {
+    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    remedy: 'Its certificate is for another name. Use that name in the address, or give it a certificate for this one.',
+  },
+  { codes: /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/, remedy: 'Renew its certificate, and check the clock here.' },
+];
+/** Of drivers that find something else than TLS where it should be, or the other way round. */
+const NO_TLS =
+  /does not support SSL|no encryption|wrong version number|ERR_SSL_\w+|SSL_ERROR|plain HTTP request was sent/i;
+
+/** What to do if TLS is what failed; undefined if something else did. */
+export function tlsRemedy(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+    const found = TLS_REMEDIES.find(({ codes }) => codes.test(code));
+    if (found) return found.remedy;
+    if (NO_TLS.test(code) || NO_TLS.test(cause.message))
+      return 'One side speaks TLS, and the other does not: check https or rediss in the address, sslmode, and the port.';
+  }
+  return undefined;
+}

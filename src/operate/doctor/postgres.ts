@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { z } from 'zod';
 import { systemClock } from '../../clock.ts';
-import { type Finding, inTime, ok, problem, reasonOf, TIMEOUT_MS, warning } from './finding.ts';
+import { type Finding, inTime, ok, problem, reasonOf, TIMEOUT_MS, tlsRemedy, warning } from './finding.ts';
 import { clockFinding, migrationsFinding, versionFinding } from './rules.ts';
 
 const JOURNAL = new URL('../../../sql/postgres/meta/_journal.json', import.meta.url);
@@ -40,6 +40,7 @@ export async function checkPostgres(url: string): Promise<PostgresCheck> {
     return await findingsOf(client);
   } catch (error) {
     const remedy =
+      tlsRemedy(error) ??
       'Check that it is running, and that address, user, password and database in DATABASE_URL are correct.';
     return { findings: [problem('PostgreSQL', `It is not usable: ${reasonOf(error)}.`, remedy)], isUsable: false };
   } finally {

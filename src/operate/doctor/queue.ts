@@ -8,7 +8,7 @@ import { type QueueBacklog, readQueueBacklog, waitingIn } from '../../queue/back
 import { DrainEstimate } from '../../queue/drain.ts';
 import { jobKinds } from '../../queue/kinds.ts';
 import { openQueues } from '../../queue/open.ts';
-import { type Finding, inTime, ok, problem, reasonOf, warning } from './finding.ts';
+import { type Finding, inTime, ok, problem, reasonOf, tlsRemedy, warning } from './finding.ts';
 import { clockFinding, evictionFinding, lagFinding, persistenceFinding, versionFinding } from './rules.ts';
 
 /** @param databaseUrl of the PostgreSQL that holds the queues unless they are on Redis */
@@ -16,9 +16,12 @@ export async function checkQueue(config: Config, databaseUrl: string): Promise<F
   const variable = config.redisUrl ? 'REDIS_URL' : config.databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   let backend: QueueBackend | undefined;
   const queues: Queue[] = [];
+  // What a connection says. The exception says only that there is none.
+  let heard: Error | undefined;
   try {
-    // The same error arrives as an exception; the listener only keeps it from ending the process.
-    const onError = (): void => {};
+    const onError = (error: Error): void => {
+      heard = error;
+    };
     const opened = await inTime(() => openQueues(config, databaseUrl, onError));
     backend = opened;
     queues.push(...jobKinds.map(({ name }) => opened.queue(name)));
@@ -27,8 +30,10 @@ export async function checkQueue(config: Config, databaseUrl: string): Promise<F
       ...(opened.kind === 'redis' && queues[0] ? await checkRedis(queues[0]) : []),
     ]);
     return [...store, ...(await Promise.all(queues.map(backlogOf))).flat()];
-  } catch (error) {
-    const remedy = `Check that it is running and that ${variable} is correct. Until then uploads are refused.`;
+  } catch (thrown) {
+    const error = heard ?? thrown;
+    const cause = tlsRemedy(error) ?? `Check that it is running and that ${variable} is correct.`;
+    const remedy = `${cause} Until then uploads are refused.`;
     return [problem('Queue', `It is not usable: ${reasonOf(error)}.`, remedy)];
   } finally {
     await Promise.all(queues.map((queue) => queue.close().catch(() => {})));

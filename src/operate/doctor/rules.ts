@@ -172,3 +172,17 @@ export function persistenceFinding(isAppendOnly: boolean): Finding {
         'Set appendonly yes.',
       );
 }
+
+/**
+ * @param unknown how many repositories ClickHouse has results of that PostgreSQL does not know
+ * @param isEmpty whether PostgreSQL knows none at all
+ */
+export function unknownRepositoriesFinding(check: string, unknown: number, isEmpty: boolean): Finding {
+  if (unknown === 0) return ok(check, 'PostgreSQL knows every repository of which ClickHouse has results.');
+  const repositories = unknown === 1 ? '1 repository' : `${unknown.toLocaleString('en-US')} repositories`;
+  const message = `ClickHouse has results of ${repositories} that PostgreSQL does not know.`;
+  const remedy = isEmpty
+    ? 'Check that DATABASE_URL names the right database. If its data is lost, restore it before anything is uploaded: docs/operations.md, "If PostgreSQL is lost".'
+    : 'One of them was restored to an earlier moment, or lost: docs/operations.md, "If PostgreSQL is lost".';
+  return problem(check, message, remedy);
+}
