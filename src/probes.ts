@@ -10,3 +10,7 @@ const TIMEOUT_MS = 2_000;
 /** Never throws. */
 export const isUp = (probe: () => Promise<boolean>): Promise<boolean> =>
   pTimeout(probe(), { milliseconds: TIMEOUT_MS, fallback: () => false }).catch(() => false);
+
+/** The result, or undefined if the read fails or takes too long. */
+export const answerOf = <T>(read: () => Promise<T>): Promise<T | undefined> =>
+  pTimeout(read(), { milliseconds: TIMEOUT_MS, message: false }).catch(() => undefined);

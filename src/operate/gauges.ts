@@ -5,22 +5,24 @@
  */
 
 import { Gauge } from '@prometheus-io/client';
-import pTimeout from 'p-timeout';
 import { registry } from '../observability/registry.ts';
 import type { Backlog } from '../postgres/backlog.ts';
-import { isUp, type Probes } from '../probes.ts';
+import { answerOf, isUp, type Probes } from '../probes.ts';
 import { type QueueBacklog, waitingIn } from '../queue/backlog.ts';
 import { DrainEstimate } from '../queue/drain.ts';
+import type { StoreSizes } from './store-sizes.ts';
 
 /** How long a reading is reused. */
 const FRESH_MS = 5_000;
-/** A store that does not respond within this time is left out of the reading. */
-const TIMEOUT_MS = 2_000;
+/** Sizes change slowly, and PostgreSQL looks at every file for its own. */
+const SIZES_FRESH_MS = 60_000;
 
 export interface GaugeReaders {
   probes: Probes;
   queues: Readonly<Record<string, () => Promise<QueueBacklog>>>;
   backlog(): Promise<Backlog>;
+  /** Never throws. Undefined: sizes are not shown. */
+  sizes?(): Promise<StoreSizes>;
 }
 
 const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> =>
@@ -62,6 +64,16 @@ const gauges = {
     'ci_insights_pull_comments_failing',
     'Pull requests whose comment or check could not be written yet, counted up to 10,000.',
   ),
+  lockWaits: gauge(
+    'ci_insights_postgres_lock_waits',
+    'Connections of the service to PostgreSQL that wait for a lock, such as evaluations for their turn.',
+  ),
+  storeBytes: gauge('ci_insights_store_bytes', 'Bytes that a store holds on disk.', ['store']),
+  diskFree: gauge('ci_insights_disk_free_bytes', 'Free bytes of a disk; store data is the folder of embedded stores.', [
+    'store',
+    'disk',
+  ]),
+  diskTotal: gauge('ci_insights_disk_total_bytes', 'Bytes that fit on that disk.', ['store', 'disk']),
   groupsMoving: gauge(
     'ci_insights_failure_groups_moving',
     'Failure groups of an older fingerprint whose tests wait for their new ones, counted up to 10,000.',
@@ -87,6 +99,7 @@ export class Sampler {
   #reading: Promise<ServiceReading> | undefined;
   #newest = NOTHING_READ;
   #readAt = Number.NEGATIVE_INFINITY;
+  #sizesReadAt = Number.NEGATIVE_INFINITY;
   readonly #drains = new Map<string, DrainEstimate>();
 
   constructor(private readonly readers: GaugeReaders) {}
@@ -111,7 +124,15 @@ export class Sampler {
     ]);
     const reading = { stores, queues: mapValues(read, (found, queue) => this.#withDrain(queue, found)), backlog };
     show(reading);
+    await this.#readSizes();
     return reading;
+  }
+
+  async #readSizes(): Promise<void> {
+    if (performance.now() - this.#sizesReadAt < SIZES_FRESH_MS) return;
+    const sizes = await this.readers.sizes?.();
+    this.#sizesReadAt = performance.now();
+    if (sizes) showSizes(sizes);
   }
 
   #withDrain(queue: string, backlog: QueueBacklog | undefined): QueueReading | undefined {
@@ -157,8 +178,9 @@ function showBacklog(reading: Backlog | undefined): void {
   if (!reading) {
     gauges.blocks.reset();
     gauges.events.reset();
-    const { refused, evaluationLag, relayLag, deadLetters, pullsFailing, groupsMoving } = gauges;
-    for (const alone of [refused, evaluationLag, relayLag, deadLetters, pullsFailing, groupsMoving]) alone.remove();
+    const { refused, evaluationLag, relayLag, deadLetters, pullsFailing, lockWaits, groupsMoving } = gauges;
+    const alone = [refused, evaluationLag, relayLag, deadLetters, pullsFailing, lockWaits, groupsMoving];
+    for (const one of alone) one.remove();
     return;
   }
   gauges.blocks.set({ state: 'unstored' }, reading.blocksUnstored);
@@ -169,9 +191,15 @@ function showBacklog(reading: Backlog | undefined): void {
   gauges.relayLag.set(reading.relayLagSeconds);
   gauges.deadLetters.set(reading.deadLettersWaiting);
   gauges.pullsFailing.set(reading.pullsFailing.count);
+  gauges.lockWaits.set(reading.lockWaits);
   gauges.groupsMoving.set(reading.groupsMoving);
 }
 
-/** The result, or undefined if the read fails or takes too long. */
-export const answerOf = <T>(read: () => Promise<T>): Promise<T | undefined> =>
-  pTimeout(read(), { milliseconds: TIMEOUT_MS, message: false }).catch(() => undefined);
+function showSizes({ bytes, disks }: StoreSizes): void {
+  for (const all of [gauges.storeBytes, gauges.diskFree, gauges.diskTotal]) all.reset();
+  for (const [store, size] of Object.entries(bytes)) gauges.storeBytes.set({ store }, size);
+  for (const { store, disk, freeBytes, totalBytes } of disks) {
+    gauges.diskFree.set({ store, disk }, freeBytes);
+    gauges.diskTotal.set({ store, disk }, totalBytes);
+  }
+}

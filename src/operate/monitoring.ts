@@ -14,6 +14,7 @@ import { Sampler } from './gauges.ts';
 import { mountHealth, readinessOf } from './health.ts';
 import { mountMetrics } from './metrics.ts';
 import { mountServiceState } from './service-state.ts';
+import { readStoreSizes } from './store-sizes.ts';
 
 export interface Monitoring {
   /** Features that the API's app mounts. */
@@ -39,6 +40,7 @@ export function startMonitoring(
     probes,
     queues: Object.fromEntries(opened.map((queue) => [queue.name, () => readQueueBacklog(queue, clock.now())])),
     backlog: () => readBacklog(postgres.db, clock.now()),
+    sizes: () => readStoreSizes(deps.clickhouse, postgres.db, embeddedFolderOf(config)),
   });
   const metrics: Feature = (app, http) => mountMetrics(app, http, async () => void (await sampler.refresh()), others);
   const health: Feature = (app, http) =>
@@ -56,6 +58,10 @@ export function startMonitoring(
     },
   };
 }
+
+/** Undefined if no store is embedded: then nothing is in the folder. */
+const embeddedFolderOf = ({ databaseUrl, clickhouseUrl, dataDir }: Deps['config']): string | undefined =>
+  databaseUrl && clickhouseUrl ? undefined : dataDir;
 
 /** A port that clients need not reach. */
 function listen({ clock, log, config }: Deps, port: number, features: readonly Feature[]) {

@@ -5,8 +5,9 @@ import { MINUTE_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { RELAY } from '../postgres/outbox-consumers.ts';
 import { RATE_MINUTES, type StoredRate } from '../postgres/stored-rate.ts';
+import { answerOf } from '../probes.ts';
 import { prEvents } from '../queue/pr-events.ts';
-import { answerOf, type ServiceReading } from './gauges.ts';
+import type { ServiceReading } from './gauges.ts';
 
 interface StateReaders {
   /** A few seconds old at most; must not throw. */

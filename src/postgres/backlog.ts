@@ -25,6 +25,8 @@ export interface Backlog {
   pullsFailing: { count: number; reason: string | null };
   /** Former failure groups of tests whose state waits to be derived, after an upgrade of the fingerprint. */
   groupsMoving: number;
+  /** Connections of the service that wait for a lock. */
+  lockWaits: number;
 }
 
 /** Counting further would cost more than the number is worth. */
@@ -39,6 +41,7 @@ const rowSchema = z.object({
   relay_lag: z.coerce.number(),
   dead_letters: z.coerce.number(),
   groups_moving: z.coerce.number(),
+  lock_waits: z.coerce.number(),
 });
 
 /** @param now Milliseconds since the epoch, by the clock that stamped the events. */
@@ -72,7 +75,9 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
         ) as letters) as dead_letters,
         (select count(*) from (
           select 1 from ${formerGroups} where is_pending limit ${COUNT_MAX}
-        ) as moving) as groups_moving`),
+        ) as moving) as groups_moving,
+        (select count(*) from pg_stat_activity
+          where datname = current_database() and application_name = 'ci-insights' and wait_event_type = 'Lock') as lock_waits`),
   );
   const row = rowSchema.parse(rows[0]);
   return {
@@ -86,5 +91,6 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
     deadLettersWaiting: row.dead_letters,
     pullsFailing: await failingPulls(db),
     groupsMoving: row.groups_moving,
+    lockWaits: row.lock_waits,
   };
 }

@@ -6,6 +6,8 @@ import { mountIngest } from '../../src/ingest/routes.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { renderMetrics } from '../../src/observability/registry.ts';
 import { Sampler } from '../../src/operate/gauges.ts';
+import { readStoreSizes } from '../../src/operate/store-sizes.ts';
+import { readBacklog } from '../../src/postgres/backlog.ts';
 import type { QueueBacklog } from '../../src/queue/backlog.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
@@ -158,11 +160,16 @@ test('a store that is down loses its gauges and is reported down; one that hangs
     deadLettersWaiting: 6,
     pullsFailing: { count: 8, reason: 'GitHub cannot be reached' },
     groupsMoving: 7,
+    lockWaits: 9,
   };
   const up = new Sampler({
     probes: { tried: async () => true },
     queues: { tried: async () => waiting },
     backlog: async () => backlog,
+    sizes: async () => ({
+      bytes: { tried: 10 },
+      disks: [{ store: 'tried', disk: 'one', freeBytes: 11, totalBytes: 12 }],
+    }),
   });
   await up.refresh();
   const shown = new Samples(await renderMetrics());
@@ -172,6 +179,10 @@ test('a store that is down loses its gauges and is reported down; one that hangs
   expect(shown.find('ci_insights_dead_letters_waiting')).toBe(6);
   expect(shown.find('ci_insights_failure_groups_moving')).toBe(7);
   expect(shown.find('ci_insights_pull_comments_failing')).toBe(8);
+  expect(shown.find('ci_insights_postgres_lock_waits')).toBe(9);
+  expect(shown.find('ci_insights_store_bytes', { store: 'tried' })).toBe(10);
+  expect(shown.find('ci_insights_disk_free_bytes', { store: 'tried', disk: 'one' })).toBe(11);
+  expect(shown.find('ci_insights_disk_total_bytes', { disk: 'one' })).toBe(12);
   // One reading says nothing about how long the backlog will take.
   expect(shown.find('ci_insights_queue_drain_seconds', { queue: 'tried' })).toBeUndefined();
 
@@ -204,4 +215,23 @@ test('many scrapers, at once or one after another, read the stores once', async 
   await Promise.all(Array.from({ length: 20 }, () => sampler.refresh()));
   await sampler.refresh();
   expect(readings).toBe(1);
+});
+
+test('the stores say how much they hold, how much room is left, and who waits for a lock', async () => {
+  const { postgres, clickhouse, config } = stores;
+  const sizes = await readStoreSizes(clickhouse, postgres.db, config.dataDir);
+  expect(sizes.bytes.postgres).toBeGreaterThan(1_000_000);
+  expect(sizes.bytes.clickhouse).toBeGreaterThan(0);
+  expect(sizes.disks.map(({ store }) => store)).toEqual(expect.arrayContaining(['clickhouse', 'data']));
+  for (const { freeBytes, totalBytes } of sizes.disks) expect(totalBytes).toBeGreaterThanOrEqual(freeBytes);
+
+  const LOCK = 0x74657374;
+  const holder = await postgres.pool.connect();
+  await holder.query('begin');
+  await holder.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  const waiting = postgres.pool.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  while ((await readBacklog(postgres.db, Date.now())).lockWaits === 0) await Bun.sleep(20);
+  await holder.query('commit');
+  holder.release();
+  await waiting;
 });

@@ -59,6 +59,7 @@ const reading = (changes: Partial<ServiceReading>): ServiceReading => ({
     deadLettersWaiting: 0,
     pullsFailing: { count: 0, reason: null },
     groupsMoving: 0,
+    lockWaits: 0,
   },
   ...changes,
 });

@@ -39,6 +39,17 @@ const CASES: Readonly<Record<string, { minutes: number; ill: Series; well: Serie
       'ci_insights_store_up{store="queue",instance="b"}': '1x10',
     },
   },
+  CiInsightsDiskFull: {
+    minutes: 20,
+    ill: {
+      'ci_insights_disk_free_bytes{store="clickhouse",disk="default"}': '9x25',
+      'ci_insights_disk_total_bytes{store="clickhouse",disk="default"}': '100x25',
+    },
+    well: {
+      'ci_insights_disk_free_bytes{store="clickhouse",disk="default"}': '11x25',
+      'ci_insights_disk_total_bytes{store="clickhouse",disk="default"}': '100x25',
+    },
+  },
   CiInsightsUploadsPossiblyLost: {
     minutes: 8,
     ill: { 'ci_insights_uploads_possibly_lost_total{kind="upload"}': '0x5 1x10' },
