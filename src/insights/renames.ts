@@ -50,7 +50,7 @@ const rename = z
     decided_at: common.dateTimeOut.nullable(),
     decided_by: z.string().nullable().meta({ description: 'The login, or the name of the key', example: 'ann' }),
     is_applied: z.boolean().meta({
-      description: 'False: what is stored is still being moved, while new results wait in the queue',
+      description: 'False: what is stored is still being moved, while new results of the repository wait in the queue',
       example: true,
     }),
   })

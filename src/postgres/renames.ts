@@ -219,12 +219,17 @@ const decidedColumns = {
 export const unappliedRenames = (tx: Executor): Promise<DecidedRename[]> =>
   tx.select(decidedColumns).from(testRenames).where(sql`not ${testRenames.isApplied}`);
 
-/** Renames of all repositories that are or were accepted. */
-export const decidedRenames = (tx: Executor): Promise<DecidedRename[]> =>
+/** Renames that are or were accepted, of all repositories or of one. */
+export const decidedRenames = (tx: Executor, repositoryId?: string): Promise<DecidedRename[]> =>
   tx
     .select(decidedColumns)
     .from(testRenames)
-    .where(inArray(testRenames.state, ['accepted', 'undone']));
+    .where(
+      and(
+        inArray(testRenames.state, ['accepted', 'undone']),
+        repositoryId === undefined ? undefined : eq(testRenames.repositoryId, repositoryId),
+      ),
+    );
 
 /** A rename that was decided again meanwhile stays to be applied. */
 export async function settleRenames(tx: Executor, renames: readonly DecidedRename[]): Promise<void> {
