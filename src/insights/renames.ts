@@ -12,14 +12,8 @@ import { cursorParameter, enumsParameter, perPageParameter, uuidParameter } from
 import { uuid } from '../http/path.ts';
 import { conflict, notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
-import {
-  decideRename,
-  listRenames,
-  type Rename,
-  type RenameKey,
-  type RenameRefusal,
-  renameTest,
-} from '../postgres/renames.ts';
+import { decideRename, type RenameRefusal, renameTest } from '../postgres/decide-renames.ts';
+import { listRenames, type Rename, type RenameKey } from '../postgres/renames.ts';
 import * as common from './common.ts';
 
 const ADDRESS = '/v1/ci/:owner/repositories/:repository/renames';

@@ -1,5 +1,6 @@
 /** The state of repositories, from all that is retained: after their executions were moved. */
 import type { ClickHouse } from '../clickhouse/client.ts';
+import type { Clock } from '../clock.ts';
 import { concurrently } from '../concurrently.ts';
 import { STALE_KINDS } from '../domain/stale.ts';
 import { groupsOfTests, REPOSITORIES_AT_ONCE, type TestsOfRepository, testsIn } from '../evaluation/all-tests.ts';
@@ -18,6 +19,7 @@ import { readNewestRuns } from './newest-runs.ts';
 
 export interface RebuildDeps {
   clickhouse: ClickHouse;
+  clock: Clock;
   postgres: { db: Database };
   quarantines: QuarantineStore;
   log: Logger;
@@ -106,11 +108,11 @@ export async function deriveTestsAgain(
 
 /** Counts every repository, and marks the quarantines that have recovered. New ones are left to the next run of a test. */
 async function refreshAll(
-  { clickhouse, postgres: { db }, quarantines }: RebuildDeps,
+  { clickhouse, clock, postgres: { db }, quarantines }: RebuildDeps,
   ids: readonly string[],
 ): Promise<void> {
   const newest = await readNewestRuns(clickhouse);
-  const refresh = new Refresh({ db, clickhouse, quarantines }, true);
+  const refresh = new Refresh({ db, clickhouse, clock, quarantines }, true);
   for (const id of ids) {
     await db.transaction(async (tx) => {
       await lockPartitionsOf(tx, id);

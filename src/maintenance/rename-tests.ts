@@ -10,7 +10,6 @@
  */
 import { eq, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Clock } from '../clock.ts';
 import { testIdOf } from '../domain/identity.ts';
 import type { TestNames } from '../domain/rename-decisions.ts';
 import { evaluateRepository } from '../evaluation/pass.ts';
@@ -30,7 +29,7 @@ import { widenQuarantines } from './widen-quarantines.ts';
  * Applies what was decided. Returns how many renames that were. Costs one small statement if nothing is left to do. A repository
  * of which a block is still on its way into ClickHouse is left to the next call.
  */
-export async function applyRenames(deps: RebuildDeps & { clock: Clock }): Promise<number> {
+export async function applyRenames(deps: RebuildDeps): Promise<number> {
   const { db } = deps.postgres;
   if ((await onPostgres(() => unappliedRenames(db))).length === 0) return 0;
   return onPostgres(() =>
@@ -61,12 +60,8 @@ export async function applyRenames(deps: RebuildDeps & { clock: Clock }): Promis
 }
 
 /** Nothing was claimed for the repository since its renames were decided. Returns false if something is not stored yet. */
-async function applyTo(
-  { clock, ...deps }: RebuildDeps & { clock: Clock },
-  repositoryId: string,
-  decided: readonly DecidedRename[],
-): Promise<boolean> {
-  const { clickhouse, log } = deps;
+async function applyTo(deps: RebuildDeps, repositoryId: string, decided: readonly DecidedRename[]): Promise<boolean> {
+  const { clickhouse, clock, log } = deps;
   const { db } = deps.postgres;
   if (await isStoring(db, repositoryId)) return false;
   while ((await evaluateRepository(db, repositoryId)) > 0);
