@@ -20,6 +20,7 @@ import {
   quarantinesQuery,
   type RepositoryPath,
   redRunsQuery,
+  renamesOfTodayQuery,
   renamesQuery,
   repositoryChangesQuery,
   repositoryStatQuery,
@@ -67,6 +68,7 @@ const READS: Readonly<Record<string, Reads>> = {
     void client.prefetchQuery(quarantinesQuery(path));
     for (const stat of TODAY_STATS) void client.prefetchQuery(repositoryStatQuery(path, stat));
     void client.prefetchInfiniteQuery(uploadsQuery(path, { has_problems: true }));
+    void client.prefetchQuery(renamesOfTodayQuery(path));
   },
   '/signed/$owner/$repository/tests': (client, path, { search }) =>
     void client.prefetchInfiniteQuery(testsViewQuery(path, search)),

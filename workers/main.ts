@@ -70,7 +70,7 @@ export function startWorkers(
   const { retentionDays, auditRetentionDays, claimDays, commentsConfig } = deps.config;
   const isHasty = evaluationPauseMs === 0;
   const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
-  const refresher = new Refresher({ db, clickhouse: background, quarantines, log, isHasty, executionsAtOnce });
+  const refresher = new Refresher({ db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce });
   const evaluator = new Evaluator({
     db,
     log,

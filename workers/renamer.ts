@@ -1,5 +1,4 @@
 /** Applies renames of tests that were accepted or undone. Costs one small statement while none is. */
-import type { Clock } from '../src/clock.ts';
 import type { RebuildDeps } from '../src/maintenance/derive-again.ts';
 import { applyRenames } from '../src/maintenance/rename-tests.ts';
 import { Loop } from './loop.ts';
@@ -10,7 +9,7 @@ const RETRY_MS = 10_000;
 export class Renamer {
   readonly loop: Loop;
 
-  constructor(private readonly deps: RebuildDeps & { clock: Clock }) {
+  constructor(private readonly deps: RebuildDeps) {
     this.loop = new Loop({
       name: 'renamer',
       log: deps.log,

@@ -159,9 +159,9 @@ export class Retention {
 
   /** Evaluates what waits, and judges what is stale: a month that leaves is folded as it is judged. */
   async #settle(): Promise<void> {
-    const { clickhouse, db, quarantines, log } = this.deps;
+    const { clickhouse, clock, db, quarantines, log } = this.deps;
     await evaluateStoredParts({ db, log });
-    await new Refresh({ clickhouse, db, quarantines }, true).all();
+    await new Refresh({ clickhouse, clock, db, quarantines }, true).all();
   }
 
   /** The partitions of all monthly tables. Their ids begin with year and month. */

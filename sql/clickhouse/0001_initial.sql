@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS ci.ingest
   e_is_quarantined Array(Bool),
   e_is_retried Array(Bool),
   e_is_time_replaced Array(Bool),
+  e_history_id Array(String),
   e_failures Array(UInt16),
   f_index Array(UInt32),
   f_attempt Array(UInt16),
@@ -92,6 +93,7 @@ CREATE TABLE IF NOT EXISTS ci.executions
   language LowCardinality(String),
   job_url String CODEC(ZSTD(1)),
   failures UInt16,
+  history_hash UInt64 CODEC(ZSTD(1)),
   received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))
 )
 ENGINE = MergeTree
@@ -254,13 +256,14 @@ SELECT
   repository_id, on_default, test_id, fromUnixTimestamp64Milli(finished_ms, 'UTC') AS finished_at, execution_id,
   status, is_flaky, is_quarantined, is_retried, is_time_replaced, duration_s, pipeline_name, job_name, axes,
   place, run_id, run_attempt, commit_sha, branch, base_ref, pull_request, is_confined, test_name, filepath, function,
-  framework, framework_version, language, job_url, failures, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
+  framework, framework_version, language, job_url, failures,
+  if(history_id = '', 0, sipHash64(history_id)) AS history_hash, fromUnixTimestamp64Milli(received_ms, 'UTC') AS received_at
 FROM ci.ingest
 ARRAY JOIN
   e_execution_id AS execution_id, e_test_id AS test_id, e_test_name AS test_name, e_status AS status,
   e_duration_s AS duration_s, e_finished_ms AS finished_ms, e_filepath AS filepath, e_function AS function,
   e_is_flaky AS is_flaky, e_is_quarantined AS is_quarantined, e_is_retried AS is_retried,
-  e_is_time_replaced AS is_time_replaced, e_failures AS failures;
+  e_is_time_replaced AS is_time_replaced, e_failures AS failures, e_history_id AS history_id;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS ci.ingest_to_failures TO ci.failures AS
 SELECT

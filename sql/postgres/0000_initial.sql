@@ -474,6 +474,7 @@ CREATE TABLE "ci_insights"."repositories" (
 	"ci_minute_price" double precision,
 	"waiting_hour_price" double precision,
 	"event_retention_days" integer,
+	"rename_confidence_min" double precision,
 	"host_kind" text,
 	"host_url" text,
 	"host_source" text,

@@ -34,6 +34,7 @@ interface SetOptions {
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
   eventRetentionDays?: number | null;
+  renameConfidenceMin?: number | null;
   hostPage?: { kind: string; url: string } | 'off';
   testOwners?: string;
   create?: boolean;
@@ -85,6 +86,11 @@ const set = (): Command =>
       '--event-retention-days <n|off>',
       'for how many days events are kept; off: as long as executions',
       parseDays,
+    )
+    .option(
+      '--rename-confidence-min <0.9 to 1|off>',
+      'from which confidence on proposed renames of tests are accepted; off: people decide',
+      parseConfidence,
     )
     .option(
       '--host-page <kind=address|off>',
@@ -146,6 +152,7 @@ function parseHostPage(value: string): { kind: string; url: string } | 'off' {
 }
 
 /** Text without a number becomes NaN, which the rule of the settings refuses. */
+const parseConfidence = (value: string): number | null => (value === 'off' ? null : Number(value));
 const parsePrice = (value: string): number | null => (value === 'off' ? null : Number(value));
 
 /** The rules are checked with the other settings. */
@@ -171,12 +178,13 @@ async function changeOf(options: SetOptions): Promise<SettingsChange> {
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
     event_retention_days: options.eventRetentionDays,
+    rename_confidence_min: options.renameConfidenceMin,
     host_page: options.hostPage === 'off' ? null : options.hostPage,
     test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --host-page and --test-owners.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --rename-confidence-min, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

@@ -53,6 +53,10 @@ const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
 const URL_PARAMETERS_LENGTH_MAX = 100_000;
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
 
+/** About as long as they are in an address. */
+const lengthOf = (params: Parameters): number =>
+  JSON.stringify(params, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).length;
+
 const REPLACING = /^\s*ALTER TABLE \S+ REPLACE PARTITION/;
 
 /** Values, or what gives them when the turn has come and the statement is about to be sent. */
@@ -253,7 +257,7 @@ class Client implements ClickHouse {
   }
 
   #command(query: string, params: Parameters, settings: Settings = {}): Promise<void> {
-    const isLong = JSON.stringify(params).length > URL_PARAMETERS_LENGTH_MAX;
+    const isLong = lengthOf(params) > URL_PARAMETERS_LENGTH_MAX;
     const statement = isLong
       ? {
           query: bindLiterals(query, params),

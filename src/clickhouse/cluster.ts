@@ -46,7 +46,8 @@ const CREATE_DATABASE = /^CREATE DATABASE IF NOT EXISTS ci\b/;
 const CREATE_TABLE = /^CREATE TABLE (IF NOT EXISTS )?ci\.(\w+)\s*(\([\s\S]*)$/;
 const CREATE_LIKE = /^CREATE TABLE ci\.(\w+) AS ci\.(\w+)$/;
 const CREATE_VIEW = /^CREATE MATERIALIZED VIEW (IF NOT EXISTS )?ci\.(\w+)/;
-const ALTER = /^ALTER TABLE ci\.(\w+)\s+([A-Z]+ [A-Z]+)/;
+const ALTER = /^ALTER TABLE ci\.(\w+)\s+([A-Z]+(?: [A-Z]+)?)\b/;
+const DELETE = /^DELETE FROM ci\.(\w+)/;
 const DROP = /^DROP TABLE (?:IF EXISTS )?ci\.(\w+)( SYNC)?$/;
 const TRUNCATE = /^TRUNCATE TABLE ci\.(\w+)$/;
 const ENGINE = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/;
@@ -90,6 +91,7 @@ export class Cluster implements Topology {
       );
     const truncated = TRUNCATE.exec(statement);
     if (truncated?.[1]) return [`TRUNCATE TABLE ${SHARD_DATABASE}.${truncated[1]} ${onCluster}`];
+    if (DELETE.test(statement)) return [onShard(statement).replace(/^DELETE FROM [\w.]+/, `$& ${onCluster}`)];
     const alter = ALTER.exec(statement);
     if (alter?.[1] && alter[2]) return this.#alter(statement, alter[2]);
     throw new TypeError(`no cluster rule for this statement: ${statement.slice(0, 80)}`);

@@ -32,6 +32,8 @@ export const executionColumns = new ColumnSet({
   isFlaky: { job: 'is_flaky', schema: flags, line: 'e_is_flaky' },
   isQuarantined: { job: 'is_quarantined', schema: flags, line: 'e_is_quarantined' },
   isRetried: { job: 'is_retried', schema: flags, line: 'e_is_retried' },
+  /** By what a framework knows the test again under another name, such as `historyId` of Allure; only a hash is stored. */
+  historyId: { job: 'history_id', schema: optionalTexts.optional(), line: 'e_history_id', clean: detail, empty: '' },
 });
 export type ExecutionRow = RowOf<(typeof executionColumns)['columns']>;
 

@@ -68,6 +68,14 @@ const copy = event(copyAction, ({ conflicts, pull_request_number }) => {
   return pull_request_number === null ? 'neutral' : 'success';
 });
 
+/** The test that continues with its name before, and the new name with the id that it alone would have. */
+const renamedTest = {
+  test_id: maybe(z.uuid()),
+  test_name: maybeName,
+  new_name: maybeName,
+  new_test_id: maybe(z.uuid()),
+};
+
 /** In the order of the API's documentation. */
 export const EVENT_METADATA = {
   'action.assign': event(action({ added: names.default([]), removed: names.default([]) })),
@@ -303,4 +311,14 @@ export const EVENT_METADATA = {
     }),
   ),
   'test.quarantined': event(open({ ...quarantine, reason: text, quarantined_at: maybeMoment, quarantined_by: actor })),
+  'test.rename.undone': event(open({ ...renamedTest, undone_by: actor, undone_at: maybeMoment })),
+  'test.renamed': event(
+    open({
+      ...renamedTest,
+      reasons: names.default([]),
+      confidence: maybe(z.number().min(0).max(1)),
+      renamed_by: actor,
+      renamed_at: maybeMoment,
+    }),
+  ),
 } as const satisfies Record<string, { schema: z.ZodType; outcome: (metadata: never) => EventOutcome }>;

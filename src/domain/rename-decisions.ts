@@ -7,6 +7,9 @@
 export const RENAME_STATES = ['proposed', 'accepted', 'rejected', 'undone'] as const;
 export type RenameState = (typeof RENAME_STATES)[number];
 
+/** No rule accepts a rename that is less sure: of planted ones, all above are right (docs/renames.md). */
+export const RULE_CONFIDENCE_MIN = 0.9;
+
 export interface AcceptedRename {
   fromId: string;
   /** The id that the new name alone would have. */

@@ -3,8 +3,8 @@
  * often it is right.
  *
  * Tests are compared only within a *handover*: in the same legs, the first commit of the new one is the first one without
- * the old one. Within it, tests that moved to another file or class are found first, then those that got another name in
- * the same one. A test has one successor at most, and is that of one test at most. What is ambiguous is left out.
+ * the old one. Within it, tests that their framework knows again are found first, then those that moved to another file or class,
+ * then those that got another name in the same one. A test has one successor at most, and is that of one test at most. What is ambiguous is left out.
  */
 import { likenessOf, partsOfName, sharedTail, type TestNameParts } from './test-name-parts.ts';
 
@@ -21,12 +21,15 @@ export interface SeenTest {
   name: string;
   /** As reported; empty when unknown. */
   file: string;
+  /** By what its framework knows it again under another name; empty if it says nothing. */
+  history: string;
   /** All legs in which it ran within the window; none is there twice. */
   spans: readonly Span[];
 }
 
 /**
  * - `same_commit`: in the same legs, one ended where the other began; of every proposal
+ * - `same_history`: its framework says that it is the same test, as Allure does by `historyId`
  * - `same_name`: only the file, class or suite around it differs
  * - `same_file`: reported from the same file
  * - `same_place`: in the same class or suite
@@ -36,6 +39,7 @@ export interface SeenTest {
  */
 export const RENAME_REASONS = [
   'same_commit',
+  'same_history',
   'same_name',
   'same_file',
   'same_place',
@@ -65,6 +69,8 @@ const LIKENESS_ALONE_MIN = 0.4;
 const LIKENESS_AMONG_MIN = 0.6;
 /** By so much the likeliest must lead the next. */
 const LIKENESS_LEAD = 0.15;
+/** Of a framework that knows its tests, and says that one is the other. */
+const SAME_HISTORY_CONFIDENCE = 0.99;
 /** In a place where more left or came, nothing is compared by words. */
 const COMPARED_MAX = 200;
 
@@ -139,6 +145,7 @@ class Handover {
   }
 
   proposals(): readonly ProposedRename[] {
+    this.#sameHistory();
     this.#movePlaces();
     this.#moveAlone();
     this.#renameInPlace(placeOf, 'same_place');
@@ -159,6 +166,17 @@ class Handover {
       reasons: RENAME_REASONS.filter((reason) => all.has(reason)),
       confidence: Math.round(confidence * 100) / 100,
     });
+  }
+
+  /** The only test of its history that left became the only one that came. */
+  #sameHistory(): void {
+    const came = Map.groupBy(this.#came, ({ history }) => history);
+    for (const [history, [from, ...others]] of Map.groupBy(this.#left, (test) => test.history)) {
+      const [to, ...more] = came.get(history) ?? [];
+      if (history === '' || !from || !to || others.length > 0 || more.length > 0) continue;
+      const reasons: RenameReason[] = nameOf(from) === nameOf(to) ? ['same_history', 'same_name'] : ['same_history'];
+      this.#propose(from, to, SAME_HISTORY_CONFIDENCE, reasons);
+    }
   }
 
   /** All tests that left a place came to the same other place. */

@@ -7,6 +7,7 @@ import { hostPageSchema } from './host-page.ts';
 import { NAME_LENGTH_MAX } from './limits.ts';
 import { ownerRulesSchema } from './owner-rules.ts';
 import { AUTO_QUARANTINE_MODES, QUARANTINE_LIMIT_MAX, QUARANTINE_WARNING_DAYS_MAX } from './quarantine-rules.ts';
+import { RULE_CONFIDENCE_MIN } from './rename-decisions.ts';
 import { RERUN_PERCENT_MAX } from './rerun-plan.ts';
 import { textProblem } from './text.ts';
 
@@ -32,6 +33,12 @@ const branch = z
     const problem = textProblem(value, 1, NAME_LENGTH_MAX);
     if (problem) context.addIssue({ code: 'custom', message: problem.reason, params: { type: problem.type } });
   });
+
+const renameConfidenceError = `must be a number from ${RULE_CONFIDENCE_MIN} to 1, or null: people decide`;
+const renameConfidence = z
+  .number({ error: renameConfidenceError })
+  .min(RULE_CONFIDENCE_MIN, { error: renameConfidenceError })
+  .max(1, { error: renameConfidenceError });
 
 /** Each setting with its bounds. */
 const SETTINGS = {
@@ -66,6 +73,10 @@ const SETTINGS = {
   event_retention_days: whole(1, EVENT_RETENTION_DAYS_MAX, ', or null for as long as executions').nullable().meta({
     description: 'For how many days events are kept; null: as long as executions. They never stay longer than these',
     example: 30,
+  }),
+  rename_confidence_min: renameConfidence.nullable().meta({
+    description: 'From which confidence on proposed renames of tests are accepted; null: people decide',
+    example: 0.95,
   }),
   host_page: hostPageSchema.nullable().meta({
     description: 'Where the repository is shown to people; null: as webhooks, identity tokens or uploads say',

@@ -13,6 +13,12 @@ const allTests = defineLongQuery(
   z.object({ repository_id: z.string(), test_id: z.string(), executions: z.number() }),
 );
 
+const someTests = defineLongQuery(
+  'maintenance/counts_of_tests',
+  { repository_id: 'UUID', test_ids: 'Array(UUID)' },
+  z.object({ test_id: z.string(), executions: z.number() }),
+);
+
 /**
  * Repositories that a verification or a rebuild takes at once: one alone leaves most of two cores idle, and each may hold a
  * hundred thousand executions.
@@ -40,6 +46,20 @@ export async function testsOnDefaultBranches(
     repositoryId: id,
     groups: [...groupsOf(tests, executionsAtOnce)].map((testIds) => ({ repositoryId: id, testIds })),
   }));
+}
+
+/** Some tests of a repository, in groups as {@link testsOnDefaultBranches} makes them; also those that have not run there. */
+export async function groupsOfTests(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<readonly TestGroup[]> {
+  const counted = new Map(testIds.map((testId) => [testId, 0]));
+  const asked = { repository_id: repositoryId, test_ids: testIds };
+  for (const { test_id: testId, executions } of await clickhouse.select(someTests, asked))
+    counted.set(testId, executions);
+  const tests = [...counted].map(([test_id, executions]) => ({ test_id, executions }));
+  return [...groupsOf(tests, EXECUTIONS_AT_ONCE)].map((ids) => ({ repositoryId, testIds: ids }));
 }
 
 function* groupsOf(

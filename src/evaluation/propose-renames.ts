@@ -29,6 +29,7 @@ const testsThatChanged = defineLongQuery(
     test_name: z.string(),
     test_file: z.string(),
     first_ms: z.coerce.number(),
+    histories: z.array(z.string()),
     spans: z.array(z.tuple([z.string(), z.string(), z.string(), z.string(), z.string()])),
   }),
 );
@@ -69,7 +70,7 @@ export async function findRenames(
 
 /** Undefined if a commit of it is not known. */
 function seenTest(
-  { test_id: testId, test_name: name, test_file: file, spans }: z.infer<typeof testsThatChanged.row>,
+  { test_id: testId, test_name: name, test_file: file, spans, histories }: z.infer<typeof testsThatChanged.row>,
   places: ReadonlyMap<string, ReadonlyMap<string, number>>,
 ): SeenTest | undefined {
   const found = spans.flatMap(([pipelineName, jobName, axes, firstCommit, lastCommit]) => {
@@ -77,5 +78,5 @@ function seenTest(
     const [first, last] = [places.get(leg)?.get(firstCommit), places.get(leg)?.get(lastCommit)];
     return first === undefined || last === undefined ? [] : [{ leg, first, last }];
   });
-  return found.length === spans.length ? { testId, name, file, spans: found } : undefined;
+  return found.length === spans.length ? { testId, name, file, spans: found, history: histories.join() } : undefined;
 }

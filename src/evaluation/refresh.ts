@@ -10,6 +10,7 @@
 
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import type { Clock } from '../clock.ts';
 import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import { windowUpTo } from '../domain/ratio-window.ts';
@@ -18,6 +19,7 @@ import { identityOf } from '../domain/test-identity.ts';
 import { followCauses } from '../postgres/cause-quarantines.ts';
 import { lockCauses, replaceCauses } from '../postgres/causes.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
+import { acceptByRule } from '../postgres/decide-renames.ts';
 import { lockDurations, replaceDurations, replaceDurationTotals } from '../postgres/durations.ts';
 import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
 import { readIdentities } from '../postgres/identities.ts';
@@ -52,6 +54,7 @@ import { type MovedEvidence, refreshEvidence } from './refresh-evidence.ts';
 export interface RefreshDeps {
   db: Database;
   clickhouse: ClickHouse;
+  clock: Clock;
   quarantines: QuarantineStore;
   /** That are judged again; tests want few. */
   executionsAtOnce?: number | undefined;
@@ -350,19 +353,19 @@ export class Refresh {
 
   /** Without the lock of the partition, for the same reason. What was proposed or decided before stays. */
   async #renames(repositoryId: string): Promise<void> {
-    const { db, clickhouse } = this.deps;
+    const { db, clickhouse, clock } = this.deps;
     const startedAt = performance.now();
     const noted = await onPostgres(async () => (await this.#due(db, repositoryId)).get('renames'));
     if (!noted) return;
     const newestAt = await onPostgres(() => newestRunOf(db, repositoryId));
     const found = await findRenames(clickhouse, repositoryId, newestAt);
+    await onPostgres(() => addProposals(db, repositoryId, found));
+    // Before it is settled: a process that is cut off here looks again.
+    if (!noted.isImported) await acceptByRule(db, repositoryId, clock.now());
     await onPostgres(() =>
-      db.transaction(async (tx) => {
-        await addProposals(tx, repositoryId, found);
-        await settleStale(tx, repositoryId, 'renames', {
-          restMs: this.#restOf('renames', startedAt),
-          revision: noted.revision,
-        });
+      settleStale(db, repositoryId, 'renames', {
+        restMs: this.#restOf('renames', startedAt),
+        revision: noted.revision,
       }),
     );
   }

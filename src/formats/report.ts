@@ -261,6 +261,7 @@ export class Report {
       source,
       key: this.#keyOf(kept.place),
       isQuarantined,
+      ...(kept.historyId && { historyId: kept.historyId }),
     };
   }
 

@@ -12,14 +12,8 @@ import { cursorParameter, enumsParameter, perPageParameter, uuidParameter } from
 import { uuid } from '../http/path.ts';
 import { conflict, notFound } from '../http/problems.ts';
 import { text } from '../http/text.ts';
-import {
-  decideRename,
-  listRenames,
-  type Rename,
-  type RenameKey,
-  type RenameRefusal,
-  renameTest,
-} from '../postgres/renames.ts';
+import { decideRename, type RenameRefusal, renameTest } from '../postgres/decide-renames.ts';
+import { listRenames, type Rename, type RenameKey } from '../postgres/renames.ts';
 import * as common from './common.ts';
 
 const ADDRESS = '/v1/ci/:owner/repositories/:repository/renames';
@@ -50,7 +44,7 @@ const rename = z
     decided_at: common.dateTimeOut.nullable(),
     decided_by: z.string().nullable().meta({ description: 'The login, or the name of the key', example: 'ann' }),
     is_applied: z.boolean().meta({
-      description: 'False: what is stored is still being moved, while new results wait in the queue',
+      description: 'False: what is stored is still being moved, while new results of the repository wait in the queue',
       example: true,
     }),
   })

@@ -22,7 +22,7 @@ import {
   executionsStored,
 } from '../observability/metrics.ts';
 import { type Database, type Executor, isRefusedData, onPostgres, sqlState } from '../postgres/client.ts';
-import { deletedAmong } from '../postgres/deleted-repositories.ts';
+import { type Closed, closedAmong } from '../postgres/closed-repositories.ts';
 import { type Installation, readInstallation } from '../postgres/installation.ts';
 import { LEDGER_LOCK, REBUILD_LOCK } from '../postgres/locks.ts';
 import { notifyStored } from '../postgres/partitions.ts';
@@ -47,6 +47,14 @@ export class RepositoryDeleted extends Error {
   override name = 'RepositoryDeleted';
 }
 
+/** What is stored of the repository of this chunk is being moved: the chunk is stored afterwards. */
+export class RepositoryMoving extends Error {
+  override name = 'RepositoryMoving';
+  constructor() {
+    super('tests of the repository are being renamed, which takes some seconds');
+  }
+}
+
 /** Null for trouble with a store, which passes. PostgreSQL's own message quotes the statement with its values. */
 function refusalOf(error: unknown): string | null {
   if (isPermanentInsertError(error)) return `ClickHouse refuses the chunk: ${error.message}`;
@@ -58,7 +66,7 @@ interface StoredBlock {
   executions: number;
 }
 
-/** The result of one chunk. With an error, it is unstorable, of a deleted repository, or will be retried. */
+/** The result of one chunk. With an error, it is unstorable, of a repository that takes none, or will be retried. */
 export type WriteOutcome = { chunk: PreparedChunk; error?: unknown };
 
 interface RecordedBlock {
@@ -71,7 +79,7 @@ interface Claimed {
   /** Other blocks, not stored yet, that claim some of the executions. */
   pending: number[];
   duplicates: number;
-  deleted: ReadonlySet<string>;
+  closed: ReadonlyMap<string, Closed>;
 }
 
 export interface LedgerDeps {
@@ -93,10 +101,12 @@ export class Ledger {
    */
   async write(chunks: readonly PreparedChunk[]): Promise<WriteOutcome[]> {
     try {
-      const deleted = await this.#writeTogether(chunks);
-      return chunks.map((chunk) =>
-        deleted.has(chunk.repositoryId) ? { chunk, error: new RepositoryDeleted() } : { chunk },
-      );
+      const closed = await this.#writeTogether(chunks);
+      return chunks.map((chunk) => {
+        const why = closed.get(chunk.repositoryId);
+        if (why === undefined) return { chunk };
+        return { chunk, error: why === 'deleted' ? new RepositoryDeleted() : new RepositoryMoving() };
+      });
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === null) throw error;
@@ -109,17 +119,17 @@ export class Ledger {
     }
   }
 
-  /** @returns the deleted repositories among those of the chunks; nothing is stored for them */
-  async #writeTogether(chunks: readonly PreparedChunk[]): Promise<ReadonlySet<string>> {
-    const { recorded, pending, duplicates, deleted } = await onPostgres(() =>
+  /** @returns the closed repositories among those of the chunks; nothing is stored for them */
+  async #writeTogether(chunks: readonly PreparedChunk[]): Promise<ReadonlyMap<string, Closed>> {
+    const { recorded, pending, duplicates, closed } = await onPostgres(() =>
       this.deps.db.transaction((tx) => this.#claim(tx, chunks)),
     );
     executionsDuplicate.inc(duplicates);
     // When ClickHouse refuses another process's block, it is retracted with its claims, and we claim its executions.
     for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
     if (recorded) await this.#store(recorded.blockId, recorded);
-    await this.#confirm(chunks);
-    return deleted;
+    await this.#confirm(chunks.filter(({ repositoryId }) => !closed.has(repositoryId)));
+    return closed;
   }
 
   /** Claims what is new and records its block. Also returns the unstored blocks that claim the rest. */
@@ -130,9 +140,9 @@ export class Ledger {
     await tx.execute(
       sql`select pg_advisory_xact_lock(${LEDGER_LOCK}, bucket) from unnest(${sql.param(lockBuckets(sourceKeys))}::int[]) as bucket`,
     );
-    // Under the locks: a deletion waits for those that were taken before it (`awaitClaims`).
-    const deleted = await deletedAmong(tx, [...new Set(all.map(({ repositoryId }) => repositoryId))]);
-    const chunks = all.filter(({ repositoryId }) => !deleted.has(repositoryId));
+    // Under the locks: who closes a repository waits for those that were taken before (`awaitClaims`).
+    const closed = await closedAmong(tx, [...new Set(all.map(({ repositoryId }) => repositoryId))]);
+    const chunks = all.filter(({ repositoryId }) => !closed.has(repositoryId));
     const { claimed, unstored } = await readClaims(tx, sourceKeys);
     const unclaimed = new UnclaimedExecutions(claimed);
     const parts = new Map<string, NewPart>();
@@ -147,7 +157,7 @@ export class Ledger {
     const duplicates = await recordReceipts(tx, receipts, recorded?.blockId ?? null);
     const pending = [...unclaimed.duplicatesIn(unstored)];
     await recordConflicts(tx, conflicts, this.deps.clock.now());
-    return { ...(recorded && { recorded }), pending, duplicates, deleted };
+    return { ...(recorded && { recorded }), pending, duplicates, closed };
   }
 
   /**

@@ -15,8 +15,6 @@ import { eq, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
 import { FINGERPRINT_VERSION } from '../domain/fingerprint.ts';
-import { QUARANTINE_FAILURES_MAX } from '../domain/limits.ts';
-import { orderedFailureIds } from '../domain/quarantine-scope.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { TestGroup } from '../evaluation/all-tests.ts';
 import { readGroups } from '../evaluation/history.ts';
@@ -24,7 +22,7 @@ import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { forgetFailureGroups, writeFailureGroups } from '../postgres/failure-groups.ts';
-import { movesOf, nextPending, settlePending } from '../postgres/former-groups.ts';
+import { nextPending, settlePending } from '../postgres/former-groups.ts';
 import { REBUILD_LOCK, REGROUP_LOCK } from '../postgres/locks.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -32,6 +30,7 @@ import { ingestBlocks, tests, upgrades } from '../postgres/schema.ts';
 import { noteStale } from '../postgres/stale.ts';
 import { currentGroupOf, monthsOfFailures, regroupMonth } from './regroup.ts';
 import { evaluateStoredParts } from './stored-parts.ts';
+import { widenQuarantines } from './widen-quarantines.ts';
 
 const NAME = `fingerprint ${FINGERPRINT_VERSION}`;
 /** Rolling upgrades are over by then. */
@@ -128,7 +127,7 @@ async function countAgain(deps: RegroupOnlineDeps, isStopped: () => boolean): Pr
   while (!isStopped()) {
     const group = await nextPending(db, TESTS_AT_ONCE);
     if (!group) break;
-    await widenQuarantines(deps, group);
+    await widenQuarantines(deps, group, NAME);
     await whileNothingIsStored(db, async () => {
       await evaluateStoredParts({ db, log: deps.log });
       await countGroups(deps, group);
@@ -149,26 +148,6 @@ async function countGroups(
     await writeFailureGroups(tx, repositoryId, await readGroups(clickhouse, repositoryId, testIds));
     await noteStale(tx, [{ repositoryId, kind: 'causes', blockId: Number.MAX_SAFE_INTEGER }]);
   });
-}
-
-/** A quarantine of a former group covers the groups that have its failures now. The former one stays in it. */
-async function widenQuarantines(
-  { quarantines, postgres: { db } }: RegroupOnlineDeps,
-  { repositoryId, testIds }: TestGroup,
-): Promise<void> {
-  const open = (await quarantines.ofTests(repositoryId, testIds)).filter(
-    // Those of a cause follow it.
-    ({ failureIds, causeId }) => failureIds !== null && causeId === null,
-  );
-  if (open.length === 0) return;
-  const moves = await movesOf(db, repositoryId, testIds);
-  for (const { id, testId, failureIds } of open) {
-    const moved = (moves.get(testId) ?? []).filter(({ failureId }) => failureIds?.includes(failureId));
-    const wanted = orderedFailureIds([...(failureIds ?? []), ...moved.map(({ movedTo }) => movedTo)]);
-    if (wanted.length === failureIds?.length || wanted.length > QUARANTINE_FAILURES_MAX) continue;
-    // If another quarantine covers exactly these groups already, this one is not needed for them.
-    await quarantines.update(repositoryId, id, { failureIds: wanted }, { name: NAME, actor: null });
-  }
 }
 
 /** Afterwards, storing has at least as long. */

@@ -2,137 +2,120 @@
  * Brings what is stored in line with the renames that were accepted or undone: a renamed test keeps its id, so executions under
  * its new name move to it, and back if the rename is undone.
  *
- *     months with executions under a wrong test ─► swapped, with their failures ─► state of the repository derived again
+ *     nothing more is claimed for the repository ─► what is stored is evaluated ─► executions move (move-renamed.ts)
+ *       ─► runs are judged again ─► names and quarantines move ─► the tests concerned are derived again ─► settled
  *
- * What is left to do follows from the data, so a process that ends at any moment loses nothing. Storing waits meanwhile, as
- * for a rebuild: the move rewrites the months in which the new name ran, which are few when a rename is decided soon.
+ * Only this repository waits: its jobs are tried again later (`closedAmong`). What is left to do follows from the data, so a process
+ * that ends at any moment loses nothing.
  */
-import { inArray, sql } from 'drizzle-orm';
-import { z } from 'zod';
+import { eq, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
-import { scope, scopeOf } from '../clickhouse/scope.ts';
-import type { Clock } from '../clock.ts';
-import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
-import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
-import { REBUILD_LOCK } from '../postgres/locks.ts';
+import { testIdOf } from '../domain/identity.ts';
+import type { TestNames } from '../domain/rename-decisions.ts';
+import { evaluateRepository } from '../evaluation/pass.ts';
+import { awaitClaims, isStoring } from '../ledger/claim-store.ts';
+import { type Database, onPostgres } from '../postgres/client.ts';
+import { forgetRecords } from '../postgres/commit-records.ts';
+import { REBUILD_LOCK, RENAME_LOCK, RETENTION_LOCK } from '../postgres/locks.ts';
 import { moveTests } from '../postgres/renamed-state.ts';
 import { type DecidedRename, decidedRenames, settleRenames, unappliedRenames } from '../postgres/renames.ts';
 import { repositories } from '../postgres/schema.ts';
 import { readTestNames } from '../postgres/test-names.ts';
-import { deriveAgain, type RebuildDeps } from './derive-again.ts';
-import { replacePartitions } from './partitions.ts';
-import { currentGroupOf, regroupMonth } from './regroup.ts';
-import { evaluateStoredParts } from './stored-parts.ts';
+import { deriveTestsAgain, type RebuildDeps, rejudgeAndCompare } from './derive-again.ts';
+import { findMisnamed, type Misnamed, moveMisnamed } from './move-renamed.ts';
+import { widenQuarantines } from './widen-quarantines.ts';
 
-const named = { repository_ids: 'Array(UUID)', names: 'Array(String)' } as const;
-const namedMonths = defineLongQuery(
-  'maintenance/named_months',
-  { ...named, test_ids: 'Array(String)' },
-  z.object({ month: z.number(), misnamed: z.number() }),
-);
-const renamedExecutions = defineStatement('maintenance/renamed_executions', {
-  ...named,
-  test_ids: 'Array(String)',
-  month: 'UInt32',
-});
-const renamedFailures = defineStatement('maintenance/renamed_failures', { ...named, month: 'UInt32' });
-const commitRunsOfMonth = defineStatement('maintenance/commit_runs_of_month', { ...scope, month: 'UInt32' });
-
-/** Applies what was decided. Returns how many renames that were. Costs one small statement if nothing is left to do. */
-export async function applyRenames({ clock, ...deps }: RebuildDeps & { clock: Clock }): Promise<number> {
+/**
+ * Applies what was decided. Returns how many renames that were. Costs one small statement if nothing is left to do. A repository
+ * of which a block is still on its way into ClickHouse is left to the next call.
+ */
+export async function applyRenames(deps: RebuildDeps): Promise<number> {
   const { db } = deps.postgres;
   if ((await onPostgres(() => unappliedRenames(db))).length === 0) return 0;
   return onPostgres(() =>
     db.transaction(async (tx) => {
-      await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);
-      const renames = await unappliedRenames(db);
-      if (renames.length === 0) return 0;
-      await evaluateStoredParts({ db, log: deps.log });
-      const byRepository = Map.groupBy(renames, ({ repositoryId }) => repositoryId);
-      const ids = [...byRepository.keys()];
-      const moved = await moveExecutions(deps, ids, await testsOfNames(db, renames));
-      for (const [id, decided] of byRepository) await db.transaction((own) => moveTests(own, id, decided, clock.now()));
-      const known = await db
-        .select({ id: repositories.id, flakyDetectionEnabled: repositories.flakyDetectionEnabled })
-        .from(repositories)
-        .where(inArray(repositories.id, ids));
-      const all = await Promise.all(ids.map((id) => testsOnDefaultBranches(deps.clickhouse, id)));
-      await deriveAgain(deps, known, all.flat());
-      await settleRenames(db, renames);
-      deps.log.info({ renames: renames.length, executions: moved }, 'applied renames of tests');
-      return renames.length;
+      const { rows } = await tx.execute<{ locked: boolean }>(
+        sql`select pg_try_advisory_xact_lock(${RENAME_LOCK}) as locked`,
+      );
+      if (!rows[0]?.locked) return 0;
+      // Each moves or drops rows of every repository.
+      await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
+      await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
+      // Another process may have applied some.
+      const renames = Map.groupBy(await unappliedRenames(db), ({ repositoryId }) => repositoryId);
+      let applied = 0;
+      if (renames.size > 0) await awaitClaims(db);
+      const errors: unknown[] = [];
+      for (const [id, decided] of renames)
+        try {
+          if (await applyTo(deps, id, decided)) applied += decided.length;
+        } catch (error) {
+          // The others do not wait for this one.
+          errors.push(error);
+        }
+      if (errors.length > 0) throw errors[0];
+      return applied;
     }),
   );
 }
 
-/** For a rebuild: moves what is stored under another test than its name belongs to, as far as tests were ever renamed. */
-export async function moveRenamed(deps: RebuildDeps): Promise<void> {
+/** Nothing was claimed for the repository since its renames were decided. Returns false if something is not stored yet. */
+async function applyTo(deps: RebuildDeps, repositoryId: string, decided: readonly DecidedRename[]): Promise<boolean> {
+  const { clickhouse, clock, log } = deps;
   const { db } = deps.postgres;
-  const renames = await decidedRenames(db);
-  const ids = [...new Set(renames.map(({ repositoryId }) => repositoryId))];
-  if (ids.length > 0) await moveExecutions(deps, ids, await testsOfNames(db, renames), true);
+  if (await isStoring(db, repositoryId)) return false;
+  while ((await evaluateRepository(db, repositoryId)) > 0);
+  const misnamed = await misnamedIn({ clickhouse, db }, repositoryId);
+  await moveMisnamed({ clickhouse, db }, repositoryId, misnamed);
+  await forgetRecords(db, repositoryId);
+  const testIds = new Set(decided.flatMap(({ fromId, toId }) => [fromId, toId]));
+  for (const { from, to } of misnamed) testIds.add(from).add(to);
+  const concerned = await rejudgeAndCompare(deps, repositoryId);
+  await db.transaction((tx) => moveTests(tx, repositoryId, decided, clock.now()));
+  await widenQuarantines(deps, { repositoryId, testIds: [...testIds] }, 'rename');
+  const [repository] = await db
+    .select({ id: repositories.id, flakyDetectionEnabled: repositories.flakyDetectionEnabled })
+    .from(repositories)
+    .where(eq(repositories.id, repositoryId));
+  if (repository) await deriveTestsAgain(deps, repository, testIds.union(concerned));
+  await settleRenames(db, decided);
+  const executions = misnamed.reduce((sum, one) => sum + one.executions, 0);
+  log.info({ repository: repositoryId, renames: decided.length, executions }, 'applied renames of tests');
+  return true;
 }
 
-/** A sentence for each month in which something is stored under another test than its name belongs to. */
+/** For a rebuild: moves what is stored under another test than its name belongs to, as far as tests were ever renamed. */
+export async function moveRenamed({ clickhouse, postgres: { db } }: RebuildDeps): Promise<void> {
+  for (const id of new Set((await decidedRenames(db)).map(({ repositoryId }) => repositoryId)))
+    await moveMisnamed({ clickhouse, db }, id, await misnamedIn({ clickhouse, db }, id));
+}
+
+/** A sentence for each name of which something is stored under another test than it belongs to, unless it is about to move. */
 export async function renameDifferences(
-  { clickhouse, db }: { clickhouse: ClickHouse; db: Database },
+  deps: { clickhouse: ClickHouse; db: Database },
   repositoryId?: string,
 ): Promise<string[]> {
-  const renames = (await onPostgres(() => decidedRenames(db))).filter(
-    (one) => one.isApplied && (repositoryId === undefined || one.repositoryId === repositoryId),
-  );
+  const decided = await onPostgres(() => decidedRenames(deps.db, repositoryId));
   const found: string[] = [];
-  for (const [id, decided] of Map.groupBy(renames, (one) => one.repositoryId)) {
-    const tests = await onPostgres(() => testsOfNames(db, decided));
-    for (const { month, misnamed } of await clickhouse.select(namedMonths, { repository_ids: [id], ...tests }))
-      if (misnamed > 0) found.push(`repository ${id}: ${misnamed} executions of ${month} are under a former test`);
+  for (const [id, renames] of Map.groupBy(decided, (one) => one.repositoryId)) {
+    if (renames.some(({ isApplied }) => !isApplied)) continue;
+    for (const { name, executions, from } of await misnamedIn(deps, id))
+      found.push(`repository ${id}: ${executions} executions of ${name} are under the former test ${from}`);
   }
   return found;
 }
 
-interface NamedTests {
-  names: string[];
-  test_ids: string[];
+async function misnamedIn(
+  { clickhouse, db }: { clickhouse: ClickHouse; db: Database },
+  repositoryId: string,
+): Promise<Misnamed[]> {
+  const { decided, names } = await onPostgres(async () => ({
+    decided: await decidedRenames(db, repositoryId),
+    names: await readTestNames(db, repositoryId),
+  }));
+  const testIds = [...new Set(decided.flatMap(({ fromId, toId }) => [fromId, toId]))];
+  return findMisnamed(clickhouse, repositoryId, testIds, (name) => testOf(repositoryId, names, name));
 }
 
-/** The names that a decision is about, and the tests that they belong to now: also names that follow in a chain. */
-async function testsOfNames(tx: Executor, renames: readonly DecidedRename[]): Promise<NamedTests> {
-  const found = new Map<string, string>();
-  for (const [repositoryId, decided] of Map.groupBy(renames, (one) => one.repositoryId)) {
-    const names = await readTestNames(tx, repositoryId);
-    for (const { toId, toName } of [...decided, ...names.accepted])
-      found.set(`${repositoryId}/${toName}`, names.testOf(toId));
-  }
-  return { names: [...found.keys()], test_ids: [...found.values()] };
-}
-
-/**
- * Rewrites every month in which the names ran: one that was cut off is done again as a whole.
- *
- * @param onlyMisnamed not those in which every name is where it belongs
- * @returns how many executions moved
- */
-async function moveExecutions(
-  { clickhouse, postgres }: RebuildDeps,
-  repositoryIds: readonly string[],
-  tests: NamedTests,
-  onlyMisnamed = false,
-): Promise<number> {
-  const of = { repository_ids: repositoryIds, ...tests };
-  const months = (await clickhouse.select(namedMonths, of)).filter(({ misnamed }) => misnamed > 0 || !onlyMisnamed);
-  for (const { month } of months) {
-    const { test_ids, ...named } = { ...of, month };
-    await replacePartitions(clickhouse, 'executions', 'partitions', renamedExecutions({ ...named, test_ids }));
-    await replacePartitions(clickhouse, 'failures', 'partitions', renamedFailures(named));
-    await replacePartitions(clickhouse, 'commit_runs', 'partitions', commitRunsOfMonth({ ...scopeOf(), month }));
-    await regroupMonth({ clickhouse, postgres }, month, {
-      groupOf: currentGroupOf,
-      isPending: false,
-      whileNothingIsStored: (swap) => swap(),
-    });
-  }
-  if (months.length > 0) await forgetOutdatedCommits(postgres.db);
-  return months.reduce((sum, { misnamed }) => sum + misnamed, 0);
-}
+const testOf = (repositoryId: string, names: TestNames, name: string): string =>
+  names.testNamed(name) ?? testIdOf(repositoryId, name);

@@ -21,6 +21,8 @@ export const RETENTION_LOCK = 0x72657469;
 export const REGROUP_LOCK = 0x72656772;
 /** "veri": one process at a time compares everything derived with the executions. */
 export const VERIFY_LOCK = 0x76657269;
+/** "rena": one process at a time moves what is stored of renamed tests. */
+export const RENAME_LOCK = 0x72656e61;
 /** "back": one process at a time makes backtests. */
 export const BACKTEST_LOCK = 0x6261636b;
 /** "quar", with the hash of a repository's id: one quarantine at a time is made or changed by people and clients. */

@@ -43,7 +43,7 @@ const deps = await openDeps(readConfig({ DATA_DIR: folder }), { log: createLogge
 const { clickhouse, clock, quarantines, repositories } = deps;
 const { db } = deps.postgres;
 const ledger = new Ledger({ db, clickhouse, clock });
-const refresh = new Refresh({ db, clickhouse, quarantines });
+const refresh = new Refresh({ db, clickhouse, clock, quarantines });
 const now = clock.now();
 
 function* arriving(): Generator<TestRunsJob> {

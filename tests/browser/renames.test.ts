@@ -22,6 +22,14 @@ describe.skipIf(!hasBrowser)('a renamed test', () => {
     async (reader) => {
       await pages.on(reader, async ({ page, open }) => {
         const address = (name: string) => `${pages.base}/tests/${testIdOf(insights.fixture.id, name)}`;
+        await open(pages.base);
+        const waiting = page
+          .getByRole('region', { name: 'Renamed tests' })
+          .getByRole('link', { name: '1 rename to accept or reject' });
+        if (reader === READERS[0]) {
+          await waiting.click();
+          await page.getByRole('region', { name: 'Renamed tests' }).getByText('Perhaps renamed:').waitFor();
+        }
         await open(address(NEW));
         const names = page.getByRole('region', { name: 'Names' });
         await names.getByText(/^(Perhaps renamed|No longer renamed):$/).waitFor();
@@ -34,6 +42,11 @@ describe.skipIf(!hasBrowser)('a renamed test', () => {
         await page.waitForURL(`**${address(OLD)}*`);
         await page.getByRole('heading', { level: 1, name: NEW }).waitFor();
         await names.getByText('Renamed:').waitFor();
+        await open(pages.base);
+        const lately = page.getByRole('region', { name: 'Renamed tests' });
+        await lately.getByRole('link', { name: NEW }).waitFor();
+        expect(await violationsOn(page)).toEqual([]);
+        await keepPicture(page, `renames-today-${reader.locale}`);
         await open(`${pages.base}/settings`);
         const list = page.getByRole('region', { name: 'Renamed tests' });
         await list.getByText('Renamed:').waitFor();

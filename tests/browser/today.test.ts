@@ -37,6 +37,7 @@ describe.skipIf(!hasBrowser)('the home of a repository', () => {
       await page.getByText('0 in the 7 days before').waitFor();
       await page.getByRole('region', { name: 'Quarantines' }).getByText('None ends in the next 14 days.').waitFor();
       await page.getByRole('region', { name: 'Uploads with problems' }).getByText('None.').waitFor();
+      await page.getByRole('region', { name: 'Renamed tests' }).getByText('None.').waitFor();
       expect(await violationsOn(page)).toEqual([]);
       expect(await page.locator('[aria-current="page"]:visible', { hasText: 'Today' }).count()).toBe(1);
       await open(pages.base);

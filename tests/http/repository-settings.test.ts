@@ -31,6 +31,7 @@ const DEFAULTS = {
   ci_minute_price: null,
   waiting_hour_price: null,
   event_retention_days: null,
+  rename_confidence_min: null,
   host_page: null,
 };
 

@@ -232,8 +232,11 @@ describe('auto-quarantine', () => {
     const { repository, id } = course;
     const recorded = await stores.repositories.record(repository);
     await stores.repositories.set(recorded, { autoQuarantine: 'flaky' }, 'ann');
-    const { postgres, clickhouse, quarantines } = stores;
-    const workers = Array.from({ length: 4 }, () => new Refresh({ db: postgres.db, clickhouse, quarantines }, true));
+    const { postgres, clickhouse, clock, quarantines } = stores;
+    const workers = Array.from(
+      { length: 4 },
+      () => new Refresh({ db: postgres.db, clickhouse, clock, quarantines }, true),
+    );
     const ledger = new Ledger({ db: postgres.db, clickhouse, clock: stores.clock });
     const given = { repository, runId: 'last', at: course.at + HOUR_MS, receivedAt: course.at + HOUR_MS };
     const job = runOf({ ...given, results: { ...OTHERS, sums: 'passed' } });

@@ -41,19 +41,19 @@ async function failOnCommits(branch: string): Promise<string> {
 }
 
 test('every commit that failed has its record after one refresh, though a step writes few', async () => {
-  const { postgres, clickhouse, quarantines } = stores;
+  const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   const id = await failOnCommits('main');
   expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(COMMITS);
 
-  await new Refresh({ db, clickhouse, quarantines }, true).all();
+  await new Refresh({ db, clickhouse, clock, quarantines }, true).all();
   expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(0);
   expect(await db.$count(commitRecords, eq(commitRecords.repositoryId, id))).toBe(COMMITS);
   expect((await verify(stores, id)).isConsistent).toBe(true);
 });
 
 test('while evidence rests, a refresh ends; its commits are recorded after it', async () => {
-  const { postgres, clickhouse, quarantines } = stores;
+  const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   const id = await failOnCommits('feature');
   const ofRepository = eq(stale.repositoryId, id);
@@ -62,10 +62,10 @@ test('while evidence rests, a refresh ends; its commits are recorded after it', 
     .update(stale)
     .set({ restsUntil: sql`now() + interval '1 hour'` })
     .where(sql`${ofRepository} and kind = 'evidence'`);
-  await new Refresh({ db, clickhouse, quarantines }).all();
+  await new Refresh({ db, clickhouse, clock, quarantines }).all();
   expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(COMMITS);
 
-  await new Refresh({ db, clickhouse, quarantines }, true).all();
+  await new Refresh({ db, clickhouse, clock, quarantines }, true).all();
   expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(0);
   expect(await db.$count(commitRecords, eq(commitRecords.repositoryId, id))).toBe(COMMITS);
   expect((await verify(stores, id)).isConsistent).toBe(true);

@@ -1,8 +1,10 @@
 /** Renamed tests on real stores: what is proposed, and that everything goes along when it is accepted, and back when it is undone. */
 import { describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { testIdOf } from '../../src/domain/identity.ts';
 import type { Status } from '../../src/domain/status.ts';
+import { audit } from '../../src/postgres/schema.ts';
 import { Course } from '../support/backtests.ts';
 import { setUpApp } from '../support/ingest.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
@@ -22,6 +24,7 @@ const renameSchema = z.object({
   reasons: z.array(z.string()),
   confidence: z.number().nullable(),
   is_applied: z.boolean(),
+  decided_by: z.string().nullable(),
 });
 const listSchema = z.object({ renames: z.array(renameSchema) });
 
@@ -64,6 +67,19 @@ async function renamed() {
       ({ test_name }) => test_name,
     );
   return { course, base, id, newId: testIdOf(course.id, NEW), list, decide, apply, shown, found, quarantined, run };
+}
+
+/** The events of renames in the log, the oldest first. */
+async function eventsOf(repositoryId: string) {
+  const rows = await ingest.stores.clickhouse.rows(
+    `SELECT type, trigger, metadata FROM ci.events
+     WHERE repository_id = {id: UUID} AND startsWith(type, 'test.rename') ORDER BY received_at, id`,
+    { id: repositoryId },
+  );
+  return z
+    .array(z.object({ type: z.string(), trigger: z.string(), metadata: z.string() }))
+    .parse(rows)
+    .map(({ metadata, ...event }) => ({ ...event, ...JSON.parse(metadata) }));
 }
 
 /** Waits for what a process learns within a second. */
@@ -126,6 +142,38 @@ describe('a renamed test', () => {
     expect(await list(`?test_id=${id}`)).toHaveLength(1);
     expect(await list('?state=proposed')).toEqual([]);
     await ingest.driver.verify();
+  });
+
+  test('is accepted by the rule of its repository, once: what was undone stays so', async () => {
+    const { course, list, decide, apply, found, run, id } = await renamed();
+    const { stores, driver } = ingest;
+    const set = async (renameConfidenceMin: number | null) =>
+      stores.repositories.set(await stores.repositories.record(course.repository), { renameConfidenceMin }, 'ann');
+    await set(0.96);
+    await course.ingest(run(NEW));
+    expect(await list()).toMatchObject([{ state: 'proposed', confidence: 0.95 }]);
+    await set(0.95);
+    await course.ingest(run(NEW));
+    await apply();
+    const [accepted] = await list();
+    if (!accepted) throw new Error('nothing was proposed');
+    expect(accepted).toMatchObject({ state: 'accepted', decided_by: 'auto-rename', is_applied: true });
+    expect(await found('shop.*')).toEqual([{ test_name: NEW, test_id: id }]);
+    await driver.verify();
+    expect(await eventsOf(course.id)).toMatchObject([
+      {
+        ...{ type: 'test.renamed', trigger: 'auto-rename', test_id: id, test_name: OLD, new_name: NEW },
+        ...{ confidence: 0.95, reasons: ['same_commit', 'same_name'] },
+      },
+    ]);
+    const trail = await stores.postgres.db.select().from(audit).where(eq(audit.objectId, accepted.id));
+    expect(trail).toMatchObject([{ action: 'rename.accept', actorKind: 'service', actorName: 'auto-rename' }]);
+    await decide(accepted.id, 'undone');
+    await course.ingest(run(NEW), run(NEW));
+    await apply();
+    expect(await list()).toMatchObject([{ state: 'undone', is_applied: true }]);
+    expect((await eventsOf(course.id)).map(({ type }) => type)).toEqual(['test.renamed', 'test.rename.undone']);
+    await driver.verify();
   });
 
   test('can be named by a person, once, and a rebuild keeps it', async () => {

@@ -94,7 +94,7 @@ async function expectVerified(id: string): Promise<void> {
 }
 
 test('whichever statement fails, the next pass and refresh end where uninterrupted ones do', async () => {
-  const { postgres, clickhouse, quarantines } = stores;
+  const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   for (let [nth = 1] = fc.sample(fc.integer({ min: 1, max: STRIDE }), 1); ; nth += STRIDE) {
     const repository = uniqueRepository();
@@ -103,10 +103,10 @@ test('whichever statement fails, the next pass and refresh end where uninterrupt
     for (const jobs of blocksOf(repository)) {
       await store(jobs);
       await evaluateRepository(breaking, id).catch(() => {});
-      await new Refresh({ db: breaking, clickhouse, quarantines }, true).refresh(id).catch(() => {});
+      await new Refresh({ db: breaking, clickhouse, clock, quarantines }, true).refresh(id).catch(() => {});
     }
     await evaluateRepository(db, id);
-    await new Refresh({ db, clickhouse, quarantines }, true).refresh(id);
+    await new Refresh({ db, clickhouse, clock, quarantines }, true).refresh(id);
     expect(await flakyOf(stores, repository)).toEqual([]);
     await expectVerified(id);
     if (!breaking.hasBroken()) break;

@@ -30,7 +30,9 @@ const name = fc
   )
   .map(([place, own, row]) => `${place}${place.endsWith('>') ? ' ' : '.'}${own}${row}`);
 const seen: fc.Arbitrary<SeenTest[]> = fc.uniqueArray(
-  fc.record({ name, file: fc.constantFrom('', 'a.ts', 'b.ts'), spans }).map((one) => ({ testId: one.name, ...one })),
+  fc
+    .record({ name, file: fc.constantFrom('', 'a.ts', 'b.ts'), history: fc.constantFrom('', '', '1', '2'), spans })
+    .map((one) => ({ testId: one.name, ...one })),
   { selector: ({ testId }) => testId, maxLength: 30 },
 );
 
@@ -74,7 +76,7 @@ describe('proposed renames', () => {
   test('keep the row of a parametrised test, and are at least half sure', () => {
     check((_, found) => {
       for (const { fromId, toId, confidence, reasons } of found) {
-        expect(partsOfName(toId).row).toBe(partsOfName(fromId).row);
+        if (!reasons.includes('same_history')) expect(partsOfName(toId).row).toBe(partsOfName(fromId).row);
         expect(confidence).toBeGreaterThanOrEqual(RENAME_CONFIDENCE_MIN);
         expect(confidence).toBeLessThanOrEqual(1);
         expect(reasons.length).toBeGreaterThan(1);
@@ -83,8 +85,8 @@ describe('proposed renames', () => {
   });
 
   test('are none where the test itself continues, or where its successor is not known to last', () => {
-    const going = { testId: 'a', name: 'a.T.x', file: '', spans: [{ leg: 'l', first: 0, last: 9 }] };
-    const fresh = { testId: 'b', name: 'b.T.x', file: '', spans: [{ leg: 'l', first: 8, last: 9 }] };
+    const going = { testId: 'a', name: 'a.T.x', file: '', history: '', spans: [{ leg: 'l', first: 0, last: 9 }] };
+    const fresh = { testId: 'b', name: 'b.T.x', file: '', history: '', spans: [{ leg: 'l', first: 8, last: 9 }] };
     const of = (tests: SeenTest[]) => proposeRenames(tests, new Map([['l', 10]]));
     expect(of([going, fresh])).toEqual([]);
     expect(of([{ ...going, spans: [{ leg: 'l', first: 0, last: 7 }] }, fresh])).toEqual([]);
@@ -96,12 +98,36 @@ describe('proposed renames', () => {
     ).toMatchObject([{ fromId: 'a', toId: 'b', reasons: ['same_commit', 'same_name'] }]);
   });
 
+  test('follow what the framework says: the only test of a history becomes the only one that came with it', () => {
+    check((tests, found) => {
+      const byId = new Map(tests.map((one) => [one.testId, one]));
+      type Span = SeenTest['spans'][number];
+      const lasts = ({ first, last }: Span) => last - first + 1 >= RENAME_COMMITS_MIN;
+      const isGone = ({ last }: Span) => COMMITS - (last + 1) >= RENAME_COMMITS_MIN;
+      const isNew = ({ first }: Span) => first >= RENAME_COMMITS_MIN && COMMITS - first >= RENAME_COMMITS_MIN;
+      const ends = ({ spans }: SeenTest) => JSON.stringify(spans.map(({ leg, last }) => [leg, last + 1]));
+      const begins = ({ spans }: SeenTest) => JSON.stringify(spans.map(({ leg, first }) => [leg, first]));
+      for (const { fromId, toId, reasons } of found) {
+        const [from, to] = [byId.get(fromId), byId.get(toId)];
+        if (!from || !to) throw new Error('a test that was not seen');
+        if (reasons.includes('same_history')) expect(to.history).toBe(from.history);
+        else if (from.history !== '') {
+          // Another one has it, or none that came.
+          const has = (one: SeenTest) => one.history === from.history && one.spans.every(lasts);
+          const left = tests.filter((one) => has(one) && one.spans.every(isGone) && ends(one) === ends(from));
+          const came = tests.filter((one) => has(one) && one.spans.every(isNew) && begins(one) === begins(to));
+          expect(left.length === 1 && came.length === 1).toBe(false);
+        }
+      }
+    });
+  });
+
   test('leave out what is ambiguous: a name that several files had and have', () => {
     const spanOf = (first: number, last: number) => [{ leg: 'l', first, last }];
     const left = ['a.One', 'a.Two'].map((place) => ({ place, spans: spanOf(0, 4) }));
     const came = ['b.Three', 'b.Four'].map((place) => ({ place, spans: spanOf(5, 9) }));
     const tests = [...left, ...came].map(({ place, spans: at }) => ({
-      ...{ testId: `${place}.renders`, name: `${place}.renders`, file: '', spans: at },
+      ...{ testId: `${place}.renders`, name: `${place}.renders`, file: '', history: '', spans: at },
     }));
     expect(proposeRenames(tests, new Map([['l', 10]]))).toEqual([]);
   });

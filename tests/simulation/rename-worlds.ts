@@ -3,7 +3,7 @@ import type { SeenTest } from '../../src/domain/renames.ts';
 import { randomFrom } from '../support/random.ts';
 
 /** Changes with a truth to find. */
-export const RENAMES = ['file', 'files', 'class', 'some', 'name', 'names', 'rows', 'one'] as const;
+export const RENAMES = ['file', 'files', 'class', 'some', 'name', 'names', 'rows', 'one', 'known'] as const;
 /** Changes in which nothing was renamed. */
 export const NO_RENAMES = ['replaced', 'replaced file', 'rows changed', 'cut run', 'new job'] as const;
 export type RenameKind = (typeof RENAMES)[number] | (typeof NO_RENAMES)[number];
@@ -27,6 +27,7 @@ interface Made {
   container: string;
   own: string;
   row: string;
+  history?: string;
 }
 
 interface Style {
@@ -80,7 +81,7 @@ export function makeRenameWorld(kind: RenameKind, seed: number): RenameWorld {
   const see = (test: Made, first: number, last: number, ofLegs = legs): string => {
     const name = style.nameOf(test);
     const spans = ofLegs.map((leg) => ({ leg, first, last }));
-    world.tests.push({ testId: name, name, file: style.fileOf(test.container), spans });
+    world.tests.push({ testId: name, name, file: style.fileOf(test.container), history: test.history ?? '', spans });
     known.add(name);
     return name;
   };
@@ -141,6 +142,15 @@ export function makeRenameWorld(kind: RenameKind, seed: number): RenameWorld {
     case 'one': // One test moved to a new file.
       for (const test of rest) stays(test);
       became(first, { ...first, container: target });
+      break;
+    case 'known': // Tests moved under names that say nothing, and their framework knows them.
+      for (const [i, test] of all.entries()) {
+        const history = `history ${i}`;
+        became(
+          { ...test, history },
+          { container: target, own: `case ${all.length - i} ${pick(VERBS)}`, row: '', history },
+        );
+      }
       break;
     case 'replaced': // A test was removed, and another was written in its file.
       for (const test of rest) stays(test);

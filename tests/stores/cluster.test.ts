@@ -23,6 +23,10 @@ const MADE_AT_RUN_TIME = [
   "ALTER TABLE ci.executions DROP PARTITION ID '202611'",
   'CREATE TABLE ci.regroup (test_id UUID, from_id UUID, type String) ENGINE = MergeTree ORDER BY (test_id, from_id)',
   'TRUNCATE TABLE ci.runs',
+  'DELETE FROM ci.executions WHERE repository_id = {repository_id: UUID}',
+  'ALTER TABLE ci.commit_runs UPDATE failed_tests = [] WHERE repository_id = {repository_id: UUID} SETTINGS mutations_sync = 2',
+  'ALTER TABLE ci.events UPDATE\n  trigger = {text: String} WHERE true SETTINGS mutations_sync = 2',
+  'ALTER TABLE ci.events DELETE WHERE repository_id = {repository_id: UUID} SETTINGS mutations_sync = 2',
   'INSERT INTO ci.runs_rebuild SETTINGS insert_deduplicate = 0 SELECT * FROM ci.runs',
 ];
 

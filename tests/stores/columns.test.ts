@@ -42,6 +42,7 @@ const execution: ParsedExecution = {
   isFlaky: true,
   isQuarantined: true,
   isRetried: true,
+  historyId: 'h1',
   failures: [
     {
       attempt: 3,

@@ -89,7 +89,7 @@ export async function storedAheadAgrees({ stores }: IngestSetUp, numRuns: number
   const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   const ledger = new Ledger({ db, clickhouse, clock });
-  const refresh = new Refresh({ db, clickhouse, quarantines }, true);
+  const refresh = new Refresh({ db, clickhouse, clock, quarantines }, true);
   const turns = fc.array(fc.record({ isEvaluated: fc.boolean(), isRefreshed: fc.boolean() }), {
     minLength: 18,
     maxLength: 18,

@@ -262,4 +262,22 @@ export const PUBLIC_METADATA: Readonly<Record<EventType, Record<string, unknown>
     health_status_at_event: 'flaky',
     quarantined_by: USER,
   },
+  'test.rename.undone': {
+    test_id: 'd3f3921d-97a1-5584-81a9-8aa17697fc34',
+    test_name: 'Cart > totals',
+    new_name: 'Basket > totals',
+    new_test_id: '5f1b4b34-8a1c-5f0e-9d2c-2d6a5b0c7e11',
+    undone_by: USER,
+    undone_at: LATER,
+  },
+  'test.renamed': {
+    test_id: 'd3f3921d-97a1-5584-81a9-8aa17697fc34',
+    test_name: 'Cart > totals',
+    new_name: 'Basket > totals',
+    new_test_id: '5f1b4b34-8a1c-5f0e-9d2c-2d6a5b0c7e11',
+    reasons: ['same_commit', 'same_name', 'moved_together'],
+    confidence: 0.98,
+    renamed_by: APPLICATION,
+    renamed_at: AT,
+  },
 };

@@ -104,6 +104,8 @@ const OUTCOMES: Record<EventType, readonly (readonly [metadata: object, outcome:
   'test.quarantine.expiring': always('pending'),
   'test.quarantine.updated': always('neutral'),
   'test.quarantined': [...always('neutral'), [{ reason: 'r', health_status_at_event: 'broken' }, 'neutral']],
+  'test.rename.undone': always('neutral'),
+  'test.renamed': always('neutral'),
 };
 
 /** Fields that quarantines need, and others keep as they keep every field that they do not know. */

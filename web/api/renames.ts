@@ -23,5 +23,8 @@ export const renamesQuery = (
     refetchInterval: ({ state: { data } }) => (data?.renames.some((one) => !one.is_applied) ? MOVING_MS : false),
   });
 
+/** What waits for a decision, and what was accepted. */
+export const renamesOfTodayQuery = (path: RepositoryPath) => renamesQuery(path, { states: ['proposed', 'accepted'] });
+
 export const decideRename = (path: RepositoryPath, id: string, state: 'accepted' | 'rejected' | 'undone') =>
   ask<Rename>('PATCH', `${insights(path)}${pathOf`/renames/${id}`}`, { body: { state } });

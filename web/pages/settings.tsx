@@ -6,6 +6,7 @@ import type {
   QUARANTINE_LIMIT_MAX,
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../../src/domain/quarantine-rules.ts';
+import type { RULE_CONFIDENCE_MIN } from '../../src/domain/rename-decisions.ts';
 import type { EVENT_RETENTION_DAYS_MAX, PRICE_MAX } from '../../src/domain/repository-settings.ts';
 import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
@@ -30,6 +31,7 @@ const MAX = {
   event_retention_days: 36_500 satisfies typeof EVENT_RETENTION_DAYS_MAX,
   price: 100_000 satisfies typeof PRICE_MAX,
 };
+const RULE_CONFIDENCE = 0.9 satisfies typeof RULE_CONFIDENCE_MIN;
 /** Tests that each mode quarantines. */
 const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
   off: 'off',
@@ -64,7 +66,9 @@ function Loaded({ path }: { path: RepositoryPath }) {
         <Form path={path} data={data} mayChange={mayChange} />
       </Section>
       <OwnerRules key={JSON.stringify(data.test_owners)} path={path} rules={data.test_owners} mayChange={mayChange} />
-      <RenamedTests path={path} />
+      <div id="renamed-tests" className="scroll-mt-4">
+        <RenamedTests path={path} />
+      </div>
       {mayChange && <Deletion path={path} />}
     </>
   );
@@ -191,6 +195,20 @@ function Form({ path, data, mayChange }: FormProps) {
             defaultValue={data.event_retention_days ?? ''}
           />
         </Field>
+        <Field
+          label="Renames accepted from"
+          hint="Proposals that are as sure as this, from 0.9 to 1, are accepted. Empty: people decide."
+        >
+          <input
+            name="rename_confidence_min"
+            type="number"
+            min={RULE_CONFIDENCE}
+            max={1}
+            step={0.01}
+            className="field"
+            defaultValue={data.rename_confidence_min ?? ''}
+          />
+        </Field>
         <HostFields path={path} page={data.host_page} />
       </fieldset>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
@@ -235,6 +253,7 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     ci_minute_price: numberOf('ci_minute_price'),
     waiting_hour_price: numberOf('waiting_hour_price'),
     event_retention_days: numberOf('event_retention_days'),
+    rename_confidence_min: numberOf('rename_confidence_min'),
     host_page: isSameHost(host, before.host_page) ? before.host_page : host,
   };
   const changed = Object.entries(after).filter(

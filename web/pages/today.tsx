@@ -10,6 +10,7 @@ import { ImportBanner } from './import-history.tsx';
 import { CostlyCauses } from './today-causes.tsx';
 import { Endings } from './today-endings.tsx';
 import { RedRunList } from './today-red-runs.tsx';
+import { RenamesOfToday } from './today-renames.tsx';
 import { Trends } from './today-trends.tsx';
 import { Turns } from './today-turns.tsx';
 import { UploadTrouble } from './today-uploads.tsx';
@@ -50,6 +51,7 @@ export function Today() {
             <CostlyCauses path={path} />
             <Endings path={path} quarantines={quarantines.data.quarantined_tests} />
             <UploadTrouble path={path} />
+            <RenamesOfToday path={path} />
           </div>
           <Turns path={path} found={turns.data} />
         </div>

@@ -8,6 +8,7 @@ import { Time } from './time.tsx';
 
 const REASONS: Record<Rename['reasons'][number], string> = {
   same_commit: 'one ended where the other began',
+  same_history: 'the framework says that it is the same',
   same_name: 'the same name in another place',
   same_file: 'the same file',
   same_place: 'the same class or suite',

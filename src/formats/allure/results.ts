@@ -57,6 +57,7 @@ export function recordOf(result: Result, name: string, status: Status): Reported
     isRetried: false,
     failures: status === 'failed' ? [cutFailure({ attempt: 1, ...typedMessage(message), stacktrace })] : [],
     listing: 'attempts',
+    historyId: result.historyId || null,
     home: null,
     ...(status === 'failed' && { files: filesOf(result) }),
     ...(axes && { axes }),

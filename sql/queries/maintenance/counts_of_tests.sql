@@ -1,0 +1,7 @@
+-- How many executions some tests have on the default branch. A range of the key for each test.
+SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
+SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
+SELECT test_id, count() AS executions
+FROM ci.executions
+WHERE repository_id = {repository_id: UUID} AND on_default AND test_id IN {test_ids: Array(UUID)}
+GROUP BY test_id

@@ -1,0 +1,7 @@
+-- The names under which some tests ran, and how often. A range of the key for each test.
+SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
+SET param_test_ids = ['8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11'];
+SELECT test_id, test_name, count() AS executions
+FROM ci.executions
+WHERE repository_id = {repository_id: UUID} AND on_default IN (false, true) AND test_id IN {test_ids: Array(UUID)}
+GROUP BY test_id, test_name
