@@ -8,6 +8,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import type { AutoQuarantineMode } from '../domain/quarantine-rules.ts';
+import { NOTHING_REPORTED } from '../domain/report-source.ts';
 import type { CountedPasses, Suspect } from '../domain/suspect.ts';
 import { identityKey } from '../domain/test-identity.ts';
 import { StoreUnavailable } from '../errors.ts';
@@ -32,6 +33,7 @@ import {
   takePartition,
 } from '../postgres/partitions.ts';
 import { notePullComments } from '../postgres/pull-comments.ts';
+import { openPullsAt } from '../postgres/pull-requests.ts';
 import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
 import { noteStrays } from '../postgres/renames.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
@@ -149,7 +151,16 @@ async function evaluateParts(
     if (renamed.has(repositoryId)) await noteStrays(tx, repositoryId, [...contents.testIds]);
   for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
   if (commentedSince && !turn.isImported) await notePulls(tx, waiting, commentedSince());
-  await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
+  await noteRuns(
+    tx,
+    new Map(
+      waiting.map(({ repositoryId, contents: { newestAt, reportedAt } }) => [
+        repositoryId,
+        // CI has not sent what is imported.
+        { newestAt, reportedAt: turn.isImported ? NOTHING_REPORTED : reportedAt },
+      ]),
+    ),
+  );
   await deleteParts(tx, turn.partition, parts);
   await resume(
     tx,
@@ -161,7 +172,12 @@ async function evaluateParts(
 /** Late results, such as those of an import, are nothing to comment on. */
 async function notePulls(tx: Executor, waiting: readonly Waiting[], since: number): Promise<void> {
   for (const { repositoryId, contents } of waiting) {
-    const pulls = [...contents.pullsRan.values()].filter(({ ranAt }) => ranAt >= since);
+    const newest = new Map(contents.pullsRan);
+    for (const { number, commit } of await openPullsAt(tx, repositoryId, [...contents.commitsRan.keys()])) {
+      const ranAt = contents.commitsRan.get(commit) ?? 0;
+      if (ranAt > (newest.get(number)?.ranAt ?? 0)) newest.set(number, { number, commit, ranAt });
+    }
+    const pulls = [...newest.values()].filter(({ ranAt }) => ranAt >= since);
     await notePullComments(tx, repositoryId, pulls);
   }
 }
