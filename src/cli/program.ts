@@ -17,6 +17,7 @@ import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
 import { sessionsCommand } from './sessions.ts';
+import { copyCommand, dumpCommand, restoreCommand } from './transfer.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
@@ -34,6 +35,9 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     importCommand(),
     rebuildCommand(),
     verifyCommand(),
+    copyCommand(),
+    dumpCommand(),
+    restoreCommand(),
     explainCommand(),
     backtestCommand(),
     deadLettersCommand(),

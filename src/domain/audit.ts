@@ -36,6 +36,9 @@ export const AUDIT_ACTIONS = [
   'dead_letter.replay',
   'queue.retry',
   'derived.rebuild',
+  'stores.copy',
+  'stores.dump',
+  'stores.restore',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
