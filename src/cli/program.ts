@@ -13,6 +13,7 @@ import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { peopleCommand } from './people.ts';
 import { rebuildCommand } from './rebuild.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
@@ -38,6 +39,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     copyCommand(),
     dumpCommand(),
     restoreCommand(),
+    reconcileCommand(),
     explainCommand(),
     backtestCommand(),
     deadLettersCommand(),

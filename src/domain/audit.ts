@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS = [
   'stores.copy',
   'stores.dump',
   'stores.restore',
+  'stores.reconcile',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -4,11 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createZstdDecompress } from 'node:zlib';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
 import type { Deps } from '../deps.ts';
 import { UserError } from '../errors.ts';
+import { renumber } from '../postgres/installation.ts';
 import { MANIFEST_FILE, type Manifest, manifestSchema } from './manifest.ts';
 import { refuseLoss } from './moment.ts';
 import { bringMonths, type Progress } from './months.ts';
@@ -95,16 +97,8 @@ async function restoreMonths(deps: Deps, folder: string, manifest: Manifest, pro
   }
 }
 
-/**
- * Numbers that were given since the dump mean something else from now on: another installation's blocks are never taken for
- * repeats, and events get numbers above all that were given.
- */
 async function bringToNow(client: pg.Client, revoked: readonly string[]): Promise<void> {
-  await client.query('update ci_insights.installation set id = gen_random_uuid()');
-  await client.query(
-    `select setval('ci_insights.event_ids', greatest(last_value, (extract(epoch from now()) * 1000000)::bigint))
-     from ci_insights.event_ids`,
-  );
+  await renumber(drizzle(client, { casing: 'snake_case' }));
   await client.query(
     'update ci_insights.application_keys set revoked_at = now() where id = any($1::uuid[]) and revoked_at is null',
     [revoked],

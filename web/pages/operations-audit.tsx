@@ -51,6 +51,7 @@ const DEEDS: Record<Entry['action'], string> = {
   'stores.copy': 'copied everything to other stores',
   'stores.dump': 'wrote everything to a dump',
   'stores.restore': 'restored a dump',
+  'stores.reconcile': 'made restored stores agree',
 };
 const ACTIONS = Object.keys(DEEDS).filter((name): name is Entry['action'] => name in DEEDS);
 
