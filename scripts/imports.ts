@@ -36,6 +36,8 @@ export const ALLOWED = {
   explain: ['domain', 'postgres', 'clickhouse', 'evaluation'],
   maintenance: ['domain', 'observability', 'postgres', 'clickhouse', 'ledger', 'commits', 'evaluation'],
   deps: ['config', 'observability', 'postgres', 'queue', 'clickhouse', 'ledger', 'maintenance'],
+  /** Moves everything that is stored: copies, dumps. */
+  transfer: ['clickhouse', 'deps', 'domain', 'postgres', 'queue'],
   parts: ['clickhouse', 'config', 'deps', 'observability'],
   workers: [
     'domain',
@@ -118,6 +120,7 @@ export const ALLOWED = {
     'operate',
     'postgres',
     'queue',
+    'transfer',
   ],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -14,10 +14,12 @@ import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { peopleCommand } from './people.ts';
 import { rebuildCommand } from './rebuild.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
 import { sessionsCommand } from './sessions.ts';
+import { copyCommand, dumpCommand, restoreCommand } from './transfer.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
@@ -36,6 +38,10 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     importCommand(),
     rebuildCommand(),
     verifyCommand(),
+    copyCommand(),
+    dumpCommand(),
+    restoreCommand(),
+    reconcileCommand(),
     explainCommand(),
     backtestCommand(),
     deadLettersCommand(),

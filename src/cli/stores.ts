@@ -7,10 +7,10 @@ import { createLogger } from '../observability/log.ts';
 const log = () => createLogger('fatal');
 
 /** Opens everything. Throws a UserError while a service runs on the same embedded stores. */
-export async function withStores<T>(run: (deps: Deps) => Promise<T>): Promise<T> {
+export async function withStores<T>(run: (deps: Deps) => Promise<T>, config = readConfig()): Promise<T> {
   // Loaded when needed: `--help` and `push` must not wait for database drivers.
   const { openDeps } = await import('../deps.ts');
-  return using(await openDeps(readConfig(), { log: log() }), run);
+  return using(await openDeps(config, { log: log() }), run);
 }
 
 /** Opens PostgreSQL only, which works beside a running service, embedded or not. */

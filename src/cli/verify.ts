@@ -69,5 +69,5 @@ function linesOf(report: VerifyReportDocument): string[] {
 function conclusion({ is_consistent, is_complete, executions }: VerifyReportDocument): string {
   if (is_consistent) return `All derived tables agree with ${count(executions, 'execution')}.`;
   if (is_complete) return 'There are differences. Run `ci-insights rebuild` to recompute all derived tables.';
-  return 'The stored executions are not those that PostgreSQL counts as stored. `ci-insights rebuild` cannot repair that: one of the stores lost data, or was restored without the other (docs/operations.md, "Backup and restore").';
+  return 'The stored executions are not those that PostgreSQL counts as stored. One of the stores lost data, or was restored from another moment than the other: `ci-insights reconcile` makes them agree (docs/operations.md, "Backup and restore").';
 }

@@ -159,7 +159,7 @@ export class Cluster implements Topology {
 }
 
 /** Small tables without a repository_id. */
-const ALL_HOSTS: ReadonlySet<string> = new Set(['ci.migrations', 'ci.regroup']);
+const ALL_HOSTS: ReadonlySet<string> = new Set(['ci.migrations', 'ci.regroup', 'ci.leaving']);
 
 const onShard = (sql: string): string => sql.replace(/\bci\.(?=\w)/g, `${SHARD_DATABASE}.`);
 

@@ -36,6 +36,10 @@ export const AUDIT_ACTIONS = [
   'dead_letter.replay',
   'queue.retry',
   'derived.rebuild',
+  'stores.copy',
+  'stores.dump',
+  'stores.restore',
+  'stores.reconcile',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

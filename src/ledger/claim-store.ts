@@ -1,5 +1,5 @@
 /** Claims in PostgreSQL. */
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { LEDGER_LOCK } from '../postgres/locks.ts';
 import { partitionOf } from '../postgres/partitions.ts';
@@ -47,6 +47,26 @@ export async function recordClaims(tx: Executor, blockId: number, claims: readon
                 ${sql.param(claims.map(({ ids }) => packIds(ids)))}::bytea[]) as claim (source_key, repository_id, leg, month, ids)`);
 }
 
+/** Leaves of a claim only these ids; without any, it goes. */
+export async function narrowClaim(
+  tx: Executor,
+  { sourceKey, blockId, leg, month }: RecordedClaim,
+  ids: readonly bigint[],
+): Promise<void> {
+  const isIt = and(
+    eq(ingestClaims.sourceKey, sourceKey),
+    eq(ingestClaims.blockId, blockId),
+    eq(ingestClaims.leg, leg),
+    eq(ingestClaims.month, month),
+  );
+  if (ids.length === 0) await tx.delete(ingestClaims).where(isIt);
+  else
+    await tx
+      .update(ingestClaims)
+      .set({ ids: packIds(ids) })
+      .where(isIt);
+}
+
 /** Gives back everything that a block has claimed. */
 export async function retractClaims(tx: Executor, blockId: number): Promise<void> {
   await tx.delete(ingestClaims).where(eq(ingestClaims.blockId, blockId));
@@ -72,6 +92,7 @@ export async function isStoring(db: Executor, repositoryId: string): Promise<boo
 }
 
 export interface RecordedClaim extends Claim {
+  blockId: number;
   /** Whether its block was stored at the given moment. */
   wasStored: boolean;
   /** Of how many executions it is, if it is closed: then the one id is the exclusive or of theirs. */
@@ -111,6 +132,7 @@ export async function* allClaims(db: Database, { storedBy, leaving }: ClaimsAt):
     for (const row of rows)
       yield {
         repositoryId: row.repository_id,
+        blockId: Number(row.block_id),
         sourceKey: row.source_key,
         leg: row.leg,
         month: row.month,

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Statement } from '../clickhouse/query.ts';
 
-/** Whether to replace the whole table, or only the partitions that the statements fill. */
-type Extent = 'table' | 'partitions';
+/** What is replaced: the whole table, only the partitions that the statements fill, or these partitions. */
+type Extent = 'table' | 'partitions' | readonly string[];
 
 /**
- * Fills a second table with the rows of the statements and swaps its partitions in. Of a whole table, the partitions
+ * Fills a second table with the rows of the statements and swaps its partitions in. Of what is to be replaced, the partitions
  * that the second one does not have are dropped. The inserts carry no token: the second table is new, and equal rows of
  * two statements must both be kept.
  */
@@ -24,9 +24,9 @@ export async function replacePartitions(
   const filled = await partitionsOf(clickhouse, second);
   for (const partition of filled)
     await clickhouse.command(`ALTER TABLE ci.${table} REPLACE PARTITION ID '${partition}' FROM ci.${second}`);
-  if (extent === 'table')
+  if (extent !== 'partitions')
     for (const partition of await partitionsOf(clickhouse, table))
-      if (!filled.includes(partition))
+      if (!filled.includes(partition) && (extent === 'table' || extent.includes(partition)))
         await clickhouse.command(`ALTER TABLE ci.${table} DROP PARTITION ID '${partition}'`);
   await dropTable(clickhouse, second);
 }

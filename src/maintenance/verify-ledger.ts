@@ -46,7 +46,60 @@ interface Sum {
   xor: bigint;
 }
 
-export async function compareLedger({ clickhouse, postgres, clock, config }: LedgerDeps): Promise<LedgerComparison> {
+export async function compareLedger(deps: LedgerDeps): Promise<LedgerComparison> {
+  const comparison: LedgerComparison = { count: 0, differences: [] };
+  for await (const difference of monthsThatDiffer(deps)) addTo(comparison, difference);
+  return comparison;
+}
+
+function addTo(comparison: LedgerComparison, { month, missing, unclaimed, closed, repeated }: MonthDifference): void {
+  const name = `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
+  comparison.count += missing.length + repeated;
+  if (repeated > 0) comparison.differences.push(`${repeated} executions of ${name} are stored more than once`);
+  if (missing.length > 0)
+    comparison.differences.push(
+      `${missing.length} executions of ${name} are claimed, but not stored: ${examples(missing)}`,
+    );
+  if (isSame(sumOf(unclaimed), closed)) return;
+  // At least one, where one is missing for another that is too many.
+  comparison.count += Math.max(Math.abs(unclaimed.length - closed.executions), 1);
+  if (closed.executions > 0)
+    comparison.differences.push(
+      `${unclaimed.length} executions of ${name} are stored, and ${closed.executions} are in closed claims, or other ones`,
+    );
+  else
+    comparison.differences.push(
+      `${unclaimed.length} executions of ${name} are stored, but not claimed: ${examples(unclaimed)}`,
+    );
+}
+
+/** What closed claims keep of their executions. */
+export const sumOf = (ids: readonly bigint[]): Sum => ({
+  executions: ids.length,
+  xor: ids.reduce((xor, id) => xor ^ id, 0n),
+});
+
+/** A month in which the ledger and what is stored differ; the ids of executions. */
+export interface MonthDifference {
+  month: number;
+  /** Claimed by a stored block, but not stored. */
+  missing: bigint[];
+  /** Stored, and in no open claim. */
+  unclaimed: bigint[];
+  /** Those of closed claims: if all is well, they are the unclaimed ones. */
+  closed: Sum;
+  /** How many are stored once more than they should be. */
+  repeated: number;
+  /** Stored, and claimed by a block that is not recorded as stored. */
+  early: bigint[];
+}
+
+export async function* monthsThatDiffer({
+  clickhouse,
+  postgres,
+  clock,
+  config,
+}: LedgerDeps): AsyncGenerator<MonthDifference> {
   const { db } = postgres;
   const oldest = oldestRetainedMonth(clock.now(), config.retentionDays);
   // Before claims are read: those of a deletion that begins meanwhile are there, or no longer.
@@ -56,11 +109,9 @@ export async function compareLedger({ clickhouse, postgres, clock, config }: Led
   const stored = new Map<number, Sum>();
   for (const row of await clickhouse.select(sums, { from_month: oldest, leaving }))
     stored.set(row.month, { executions: row.executions, xor: BigInt(row.ids_xor) });
-  const comparison: LedgerComparison = { count: 0, differences: [] };
   for (const month of new Set([...claimed.keys(), ...stored.keys()]))
     if (!isSame(claimed.get(month), stored.get(month)))
-      await compareMonth({ clickhouse, db, month, storedBy, leaving }, comparison);
-  return comparison;
+      yield await compareMonth({ clickhouse, db, month, storedBy, leaving });
 }
 
 async function serverTime(db: Database): Promise<string> {
@@ -68,7 +119,7 @@ async function serverTime(db: Database): Promise<string> {
   return rows[0]?.now ?? '';
 }
 
-const isSame = (one: Sum | undefined, other: Sum | undefined): boolean =>
+export const isSame = (one: Sum | undefined, other: Sum | undefined): boolean =>
   one?.executions === other?.executions && one?.xor === other?.xor;
 
 async function sumClaims(db: Database, when: ClaimsAt, oldest: number): Promise<Map<number, Sum>> {
@@ -109,10 +160,7 @@ interface Month extends ClaimsAt {
   month: number;
 }
 
-async function compareMonth(
-  { clickhouse, db, month, storedBy, leaving }: Month,
-  comparison: LedgerComparison,
-): Promise<void> {
+async function compareMonth({ clickhouse, db, month, storedBy, leaving }: Month): Promise<MonthDifference> {
   const stored: BigUint64Array[] = [];
   for (let part = 0; part < PARTS; part++)
     stored.push(
@@ -133,50 +181,17 @@ async function compareMonth(
     const known = claim.wasStored ? claimed : perhaps;
     for (const id of claim.ids) known.add(id);
   }
-  const missing = new Found();
-  const unclaimed = new Found();
-  let repeated = 0;
+  const difference: MonthDifference = { month, missing: [], unclaimed: [], early: [], closed, repeated: 0 };
   for (const [part, storedIds] of stored.entries()) {
     const there = new Set(storedIds);
-    repeated += storedIds.length - there.size;
+    difference.repeated += storedIds.length - there.size;
     const must = claimed.part(part);
     const may = perhaps.part(part);
-    for (const id of must) if (!there.has(id)) missing.add(id);
-    for (const id of there) if (!must.has(id) && !may.has(id)) unclaimed.add(id);
+    for (const id of must) if (!there.has(id)) difference.missing.push(id);
+    for (const id of there) if (!must.has(id)) (may.has(id) ? difference.early : difference.unclaimed).push(id);
   }
-  const name = `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
-  comparison.count += missing.count + repeated;
-  if (repeated > 0) comparison.differences.push(`${repeated} executions of ${name} are stored more than once`);
-  if (missing.count > 0)
-    comparison.differences.push(
-      `${missing.count} executions of ${name} are claimed, but not stored: ${missing.examples}`,
-    );
-  if (unclaimed.count === closed.executions && unclaimed.xor === closed.xor) return;
-  // At least one, where one is missing for another that is too many.
-  comparison.count += Math.max(Math.abs(unclaimed.count - closed.executions), 1);
-  if (closed.executions > 0)
-    comparison.differences.push(
-      `${unclaimed.count} executions of ${name} are stored, and ${closed.executions} are in closed claims, or other ones`,
-    );
-  else
-    comparison.differences.push(
-      `${unclaimed.count} executions of ${name} are stored, but not claimed: ${unclaimed.examples}`,
-    );
+  return difference;
 }
 
-class Found {
-  count = 0;
-  /** Of all ids. */
-  xor = 0n;
-  #examples: bigint[] = [];
-
-  add(id: bigint): void {
-    this.count++;
-    this.xor ^= id;
-    if (this.#examples.length < EXAMPLES_MAX) this.#examples.push(id);
-  }
-
-  get examples(): string {
-    return `${this.#examples.join(', ')}${this.count > this.#examples.length ? ', …' : ''}`;
-  }
-}
+const examples = (ids: readonly bigint[]): string =>
+  `${ids.slice(0, EXAMPLES_MAX).join(', ')}${ids.length > EXAMPLES_MAX ? ', …' : ''}`;

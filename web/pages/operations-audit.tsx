@@ -48,6 +48,10 @@ const DEEDS: Record<Entry['action'], string> = {
   'dead_letter.replay': 'replayed a dead letter of',
   'queue.retry': 'retried failed jobs',
   'derived.rebuild': 'rebuilt the derived tables',
+  'stores.copy': 'copied everything to other stores',
+  'stores.dump': 'wrote everything to a dump',
+  'stores.restore': 'restored a dump',
+  'stores.reconcile': 'made restored stores agree',
 };
 const ACTIONS = Object.keys(DEEDS).filter((name): name is Entry['action'] => name in DEEDS);
 
