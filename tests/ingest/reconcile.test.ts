@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Month, Months } from '../../src/clickhouse/months.ts';
+import { UserError } from '../../src/errors.ts';
+import { closeClaims } from '../../src/ledger/claim-store.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { previewReconciliation, reconcile } from '../../src/maintenance/reconcile.ts';
 import { verify } from '../../src/maintenance/verify.ts';
@@ -146,4 +148,29 @@ test(`whatever moments both stores are restored from, they agree, and everything
       expect(await storedExecutions()).toEqual({ rows: executions, executions });
       expect(await verify(stores)).toMatchObject({ isConsistent: true, isComplete: true, pendingBlocks: 0 });
     }
+});
+
+test('closed claims keep their executions, and those that came later leave', async () => {
+  await emptyStores(stores);
+  const driver = new IngestDriver(stores);
+  const old = [randomJob(100), randomJob(101)];
+  await driver.ingest(...old);
+  await stores.postgres.pool.query("update ci_insights.ingest_blocks set created_at = now() - interval '20 days'");
+  expect(await closeClaims(stores.postgres.db, 14)).toBeGreaterThan(0);
+  // Results arrived eight days before the newest block, by the clock of these tests.
+  await stores.postgres.pool.query('update ci_insights.ingest_blocks set created_at = now()');
+  const before = await backup(join(folder, 'closed'));
+  const late = { ...randomJob(102), received_at: new Date().toISOString() };
+  await driver.ingest(late);
+  await driver.stop();
+  const after = await backup(join(folder, 'late'));
+  await restore(after, before);
+  expect(await reconcile(stores)).toEqual({ removed: late.executions.name.length, unclaimed: 0 });
+  const kept = old.reduce((sum, job) => sum + job.executions.name.length, 0);
+  expect(await storedExecutions()).toEqual({ rows: kept, executions: kept });
+  expect(await verify(stores)).toMatchObject({ isConsistent: true });
+
+  // What closed claims are of is not known, so they cannot be taken back.
+  await restore({ ...before, clickhouse: new Map() }, before);
+  await expect(reconcile(stores)).rejects.toThrow(UserError);
 });
