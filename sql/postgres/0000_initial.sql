@@ -258,6 +258,24 @@ CREATE TABLE "ci_insights"."forgotten_people" (
 	"finished_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."forgotten_executions" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"month" integer NOT NULL,
+	"ids" "bytea" NOT NULL,
+	CONSTRAINT "forgotten_executions_repository_id_test_id_month_pk" PRIMARY KEY("repository_id","test_id","month")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."forgotten_tests" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"test_ids" uuid[] NOT NULL,
+	"requested_at" timestamp with time zone NOT NULL,
+	"requested_by" text NOT NULL,
+	"removed" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"finished_at" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."imports" (
 	"path" text PRIMARY KEY NOT NULL,
 	"id" uuid NOT NULL,
@@ -472,6 +490,7 @@ CREATE TABLE "ci_insights"."repositories" (
 	"ci_minute_price" double precision,
 	"waiting_hour_price" double precision,
 	"event_retention_days" integer,
+	"forget_tests_after_days" integer,
 	"host_kind" text,
 	"host_url" text,
 	"host_source" text,
@@ -762,6 +781,9 @@ CREATE INDEX "event_outbox_unplaced" ON "ci_insights"."event_outbox" USING btree
 CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
 CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_ref");--> statement-breakpoint
 CREATE INDEX "forgotten_people_unfinished" ON "ci_insights"."forgotten_people" USING btree ("requested_at") WHERE "ci_insights"."forgotten_people"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "forgotten_executions_month" ON "ci_insights"."forgotten_executions" USING btree ("month");--> statement-breakpoint
+CREATE INDEX "forgotten_tests_listed" ON "ci_insights"."forgotten_tests" USING btree ("repository_id","requested_at" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "forgotten_tests_unfinished" ON "ci_insights"."forgotten_tests" USING btree ("requested_at") WHERE "ci_insights"."forgotten_tests"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
 CREATE INDEX "ingest_blocks_unstored" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE "ci_insights"."ingest_blocks"."stored_at" is null;--> statement-breakpoint

@@ -12,6 +12,7 @@ import {
 import type { RepositoryName } from '../domain/repository-path.ts';
 import {
   EVENT_RETENTION_DAYS_MAX,
+  FORGET_TESTS_AFTER_DAYS_MIN,
   needsRebuild,
   type SettingsChange,
   settingsChangeSchema,
@@ -34,6 +35,7 @@ interface SetOptions {
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
   eventRetentionDays?: number | null;
+  forgetTestsAfterDays?: number | null;
   hostPage?: { kind: string; url: string } | 'off';
   testOwners?: string;
   create?: boolean;
@@ -87,6 +89,11 @@ const set = (): Command =>
       parseDays,
     )
     .option(
+      '--forget-tests-after-days <n|off>',
+      'after how many days without a run a test is forgotten; off: never',
+      parseForgetDays,
+    )
+    .option(
       '--host-page <kind=address|off>',
       'where the repository is shown, such as gitlab=https://git.example.com/acme/shop; off: as uploads say',
       parseHostPage,
@@ -138,6 +145,9 @@ const parseReruns = (value: string): number | null =>
 const parseDays = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, EVENT_RETENTION_DAYS_MAX)(value);
 
+const parseForgetDays = (value: string): number | null =>
+  value === 'off' ? null : parseWholeWithin(FORGET_TESTS_AFTER_DAYS_MIN, EVENT_RETENTION_DAYS_MAX)(value);
+
 /** Whatever the text is, the rule of the settings reads it. */
 function parseHostPage(value: string): { kind: string; url: string } | 'off' {
   if (value === 'off') return value;
@@ -171,12 +181,13 @@ async function changeOf(options: SetOptions): Promise<SettingsChange> {
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
     event_retention_days: options.eventRetentionDays,
+    forget_tests_after_days: options.forgetTestsAfterDays,
     host_page: options.hostPage === 'off' ? null : options.hostPage,
     test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --host-page and --test-owners.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --forget-tests-after-days, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

@@ -3,7 +3,7 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { LEDGER_LOCK } from '../postgres/locks.ts';
 import { partitionOf } from '../postgres/partitions.ts';
-import { blockParts, ingestBlocks, ingestClaims } from '../postgres/schema.ts';
+import { blockParts, forgottenExecutions, ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { type Claim, LOCK_BUCKETS, packIds, unpackIds } from './claims.ts';
 import { SourceLegs } from './source-legs.ts';
 
@@ -69,6 +69,14 @@ export async function isStoring(db: Executor, repositoryId: string): Promise<boo
   return rows.length > 0;
 }
 
+/** Executions of a repository whose blocks are not stored: the first of each source, leg and month. */
+export async function unstoredExecutions(tx: Executor, repositoryId: string): Promise<{ month: number; id: bigint }[]> {
+  const { rows } = await tx.execute<{ month: number; ids: Uint8Array }>(sql`
+    select month, substring(ids from 1 for 8) as ids from ${ingestClaims} join ${ingestBlocks} using (block_id)
+    where stored_at is null and repository_id = ${repositoryId}`);
+  return rows.flatMap(({ month, ids }) => unpackIds(ids).map((id) => ({ month, id })));
+}
+
 export interface RecordedClaim extends Claim {
   /** Whether its block was stored at the given moment. */
   wasStored: boolean;
@@ -122,11 +130,12 @@ export async function* allClaims(db: Database, { storedBy, leaving }: ClaimsAt):
 const ROWS_MAX = 10_000;
 
 /**
- * Removes the claims of months before the oldest retained one, and the blocks that claim nothing any more. Executions of
- * such months are refused on arrival, so they need no claim to be stored once.
+ * Removes the claims of months before the oldest retained one, what was forgotten of them, and the blocks that claim nothing any
+ * more. Executions of such months are refused on arrival, so they need no claim to be stored once.
  */
 export async function forgetClaims(db: Database, oldestMonth: number): Promise<void> {
   await deleteAll(db, ingestClaims, sql`month < ${oldestMonth}`);
+  await deleteAll(db, forgottenExecutions, sql`month < ${oldestMonth}`);
   await deleteAll(
     db,
     ingestBlocks,
@@ -136,7 +145,11 @@ export async function forgetClaims(db: Database, oldestMonth: number): Promise<v
   );
 }
 
-async function deleteAll(db: Database, table: typeof ingestClaims | typeof ingestBlocks, which: SQL): Promise<void> {
+async function deleteAll(
+  db: Database,
+  table: typeof ingestClaims | typeof forgottenExecutions | typeof ingestBlocks,
+  which: SQL,
+): Promise<void> {
   for (let deleted = ROWS_MAX; deleted === ROWS_MAX; ) {
     const { rowCount } = await onPostgres(() =>
       db.execute(

@@ -85,3 +85,8 @@ export async function forgetCommitRecords(
 export async function forgetOutdatedCommits(tx: Executor, before = Number.MAX_SAFE_INTEGER): Promise<void> {
   await tx.execute(sql`delete from ${commitRecords} where first_ms < ${before}`);
 }
+
+/** Removes all records of a repository. */
+export async function forgetCommitRecordsOf(tx: Executor, repositoryId: string): Promise<void> {
+  await tx.execute(sql`delete from ${commitRecords} where repository_id = ${repositoryId}`);
+}

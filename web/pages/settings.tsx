@@ -6,7 +6,11 @@ import type {
   QUARANTINE_LIMIT_MAX,
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../../src/domain/quarantine-rules.ts';
-import type { EVENT_RETENTION_DAYS_MAX, PRICE_MAX } from '../../src/domain/repository-settings.ts';
+import type {
+  EVENT_RETENTION_DAYS_MAX,
+  FORGET_TESTS_AFTER_DAYS_MIN,
+  PRICE_MAX,
+} from '../../src/domain/repository-settings.ts';
 import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
 import { type RepositoryPath, sessionQuery, settingsQuery } from '../api/queries.ts';
@@ -15,6 +19,7 @@ import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { Deletion } from './settings-deletion.tsx';
+import { Forgetting } from './settings-forgetting.tsx';
 import { HostFields, hostPageIn, isSameHost } from './settings-host.tsx';
 import { OwnerRules } from './settings-owners.tsx';
 import { RenamedTests } from './settings-renames.tsx';
@@ -30,6 +35,7 @@ const MAX = {
   event_retention_days: 36_500 satisfies typeof EVENT_RETENTION_DAYS_MAX,
   price: 100_000 satisfies typeof PRICE_MAX,
 };
+const MIN = { forget_tests_after_days: 60 satisfies typeof FORGET_TESTS_AFTER_DAYS_MIN };
 /** Tests that each mode quarantines. */
 const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
   off: 'off',
@@ -65,6 +71,7 @@ function Loaded({ path }: { path: RepositoryPath }) {
       </Section>
       <OwnerRules key={JSON.stringify(data.test_owners)} path={path} rules={data.test_owners} mayChange={mayChange} />
       <RenamedTests path={path} />
+      {mayChange && <Forgetting path={path} />}
       {mayChange && <Deletion path={path} />}
     </>
   );
@@ -191,6 +198,19 @@ function Form({ path, data, mayChange }: FormProps) {
             defaultValue={data.event_retention_days ?? ''}
           />
         </Field>
+        <Field
+          label="Tests are forgotten after, in days"
+          hint="Without a run on any branch. Empty: never. A quarantined test stays until its quarantine ends."
+        >
+          <input
+            name="forget_tests_after_days"
+            type="number"
+            min={MIN.forget_tests_after_days}
+            max={MAX.event_retention_days}
+            className="field"
+            defaultValue={data.forget_tests_after_days ?? ''}
+          />
+        </Field>
         <HostFields path={path} page={data.host_page} />
       </fieldset>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
@@ -235,6 +255,7 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     ci_minute_price: numberOf('ci_minute_price'),
     waiting_hour_price: numberOf('waiting_hour_price'),
     event_retention_days: numberOf('event_retention_days'),
+    forget_tests_after_days: numberOf('forget_tests_after_days'),
     host_page: isSameHost(host, before.host_page) ? before.host_page : host,
   };
   const changed = Object.entries(after).filter(

@@ -37,6 +37,8 @@ export const repositories = schema.table(
     waitingHourPrice: doublePrecision('waiting_hour_price'),
     /** For how many days its events are kept; null: as long as executions. */
     eventRetentionDays: integer('event_retention_days'),
+    /** After how many days without a run a test is forgotten; null: never. */
+    forgetTestsAfterDays: integer('forget_tests_after_days'),
     /** Its page on its host, and who said so; null: no one has. */
     hostKind: text('host_kind', { enum: HOST_KINDS }),
     hostUrl: text('host_url'),
