@@ -4,6 +4,7 @@
  * Partitions are dropped; there is no TTL. With a TTL, tables would drop their rows at different merges, and until then
  * totals would not agree with what they count; it would also go by ClickHouse's clock and not ours. First failures and
  * health are kept: before a month leaves, the fold of every identity that ran in it is moved up to the month's end.
+ * A repository that keeps executions for fewer days loses its rows of a month earlier.
  */
 import { isNotNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -19,6 +20,7 @@ import { Refresh } from '../src/evaluation/refresh.ts';
 import { forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
 import { findTests } from '../src/maintenance/forget-tests.ts';
+import { dropMonthsOfRepositories } from '../src/maintenance/months-of-repository.ts';
 import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { forgetAudit } from '../src/postgres/audit.ts';
@@ -82,7 +84,7 @@ export class Retention {
    * one that leaves early is lost.
    */
   async run(): Promise<number[]> {
-    const { db, clock, clockAgreement, retentionDays, auditRetentionDays } = this.deps;
+    const { clickhouse, db, clock, clockAgreement, retentionDays, auditRetentionDays, log } = this.deps;
     if (!clockAgreement.isAgreed) return [];
     const partitions = await this.#partitions();
     const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
@@ -92,6 +94,7 @@ export class Retention {
         month,
         partitions.filter((partition) => partition.month === month),
       );
+    await dropMonthsOfRepositories({ clickhouse, db, log, settle: () => this.#settle() }, retentionDays, clock.now());
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     await forgetOldReceipts(db, clock.now());
     await onPostgres(() => forgetOutdatedCommits(db, startOfMonth(oldestRetainedMonth(clock.now(), retentionDays))));
@@ -166,7 +169,7 @@ export class Retention {
           (await db.select().from(repositories)).map(({ id, flakyDetectionEnabled }) => [id, flakyDetectionEnabled]),
         );
         await db.transaction((states) =>
-          moveBaselines(clickhouse, states, startOfMonth(month), (id) => enabled.get(id) ?? true),
+          moveBaselines(clickhouse, states, startOfMonth(month), { isEnabled: (id) => enabled.get(id) ?? true }),
         );
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)

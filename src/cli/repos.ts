@@ -35,6 +35,7 @@ interface SetOptions {
   ciMinutePrice?: number | null;
   waitingHourPrice?: number | null;
   eventRetentionDays?: number | null;
+  executionRetentionDays?: number | null;
   forgetTestsAfterDays?: number | null;
   hostPage?: { kind: string; url: string } | 'off';
   testOwners?: string;
@@ -86,6 +87,11 @@ const set = (): Command =>
     .option(
       '--event-retention-days <n|off>',
       'for how many days events are kept; off: as long as executions',
+      parseDays,
+    )
+    .option(
+      '--execution-retention-days <n|off>',
+      'for how many days executions are kept, by whole months; off: as long as the installation does',
       parseDays,
     )
     .option(
@@ -181,13 +187,14 @@ async function changeOf(options: SetOptions): Promise<SettingsChange> {
     ci_minute_price: options.ciMinutePrice,
     waiting_hour_price: options.waitingHourPrice,
     event_retention_days: options.eventRetentionDays,
+    execution_retention_days: options.executionRetentionDays,
     forget_tests_after_days: options.forgetTestsAfterDays,
     host_page: options.hostPage === 'off' ? null : options.hostPage,
     test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --forget-tests-after-days, --host-page and --test-owners.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --execution-retention-days, --forget-tests-after-days, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

@@ -70,6 +70,13 @@ const SETTINGS = {
     description: 'For how many days events are kept; null: as long as executions. They never stay longer than these',
     example: 30,
   }),
+  execution_retention_days: whole(1, EVENT_RETENTION_DAYS_MAX, ', or null for as long as the installation')
+    .nullable()
+    .meta({
+      description:
+        'For how many days executions are kept, by whole months; null: as long as the installation does. Never longer than that',
+      example: 30,
+    }),
   forget_tests_after_days: whole(FORGET_TESTS_AFTER_DAYS_MIN, EVENT_RETENTION_DAYS_MAX, ', or null for never')
     .nullable()
     .meta({

@@ -132,10 +132,13 @@ const ROWS_MAX = 10_000;
 /**
  * Removes the claims of months before the oldest retained one, what was forgotten of them, and the blocks that claim nothing any
  * more. Executions of such months are refused on arrival, so they need no claim to be stored once.
+ *
+ * @param repositoryId undefined: of every repository
  */
-export async function forgetClaims(db: Database, oldestMonth: number): Promise<void> {
-  await deleteAll(db, ingestClaims, sql`month < ${oldestMonth}`);
-  await deleteAll(db, forgottenExecutions, sql`month < ${oldestMonth}`);
+export async function forgetClaims(db: Database, oldestMonth: number, repositoryId?: string): Promise<void> {
+  const hasLeft = sql`month < ${oldestMonth} and ${repositoryId === undefined ? sql`true` : sql`repository_id = ${repositoryId}`}`;
+  await deleteAll(db, ingestClaims, hasLeft);
+  await deleteAll(db, forgottenExecutions, hasLeft);
   await deleteAll(
     db,
     ingestBlocks,

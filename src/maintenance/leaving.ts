@@ -4,7 +4,7 @@
  * One process at a time removes, under locks that it holds until it is done. Every step may be done again, and removes what is
  * there then. Rows of ClickHouse are noted in a receipt before they are removed: who continues finds no more of them.
  */
-import { sql } from 'drizzle-orm';
+import { isNotNull, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { type LeavingRows, type RepositoryTable, removeStored } from '../clickhouse/repository-rows.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
@@ -12,12 +12,16 @@ import { unfinishedDeletions } from '../postgres/deleted-repositories.ts';
 import { unfinishedForgettings } from '../postgres/forgotten-tests.ts';
 import { DELETION_LOCK, REBUILD_LOCK, RETENTION_LOCK } from '../postgres/locks.ts';
 import { noteStored, type Receipt } from '../postgres/removal-receipt.ts';
+import { repositories } from '../postgres/schema.ts';
 
 /** Repositories of which rows are leaving. What is stored of them agrees with nothing until that is done. */
 export async function repositoriesLeaving(db: Database): Promise<string[]> {
   const deletions = (await unfinishedDeletions(db)).map(({ id }) => id);
   const forgettings = (await unfinishedForgettings(db)).map(({ repositoryId }) => repositoryId);
-  return [...new Set([...deletions, ...forgettings])];
+  const losingMonths = await onPostgres(() =>
+    db.select({ id: repositories.id }).from(repositories).where(isNotNull(repositories.executionsLeaving)),
+  );
+  return [...new Set([...deletions, ...forgettings, ...losingMonths.map(({ id }) => id)])];
 }
 
 /**

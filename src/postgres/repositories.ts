@@ -41,6 +41,7 @@ type SettingsColumns = Pick<
   | 'ciMinutePrice'
   | 'waitingHourPrice'
   | 'eventRetentionDays'
+  | 'executionRetentionDays'
   | 'forgetTestsAfterDays'
   | 'hostKind'
   | 'hostUrl'
@@ -60,6 +61,7 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   ci_minute_price: repository.ciMinutePrice,
   waiting_hour_price: repository.waitingHourPrice,
   event_retention_days: repository.eventRetentionDays,
+  execution_retention_days: repository.executionRetentionDays,
   forget_tests_after_days: repository.forgetTestsAfterDays,
   host_page: repository.hostSource === 'setting' ? hostPageOf(repository) : null,
 });
@@ -80,6 +82,7 @@ export const DEFAULT_SETTINGS: Settings = {
   ci_minute_price: null,
   waiting_hour_price: null,
   event_retention_days: null,
+  execution_retention_days: null,
   forget_tests_after_days: null,
   host_page: null,
 };
@@ -96,6 +99,7 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.ci_minute_price !== undefined && { ciMinutePrice: change.ci_minute_price }),
   ...(change.waiting_hour_price !== undefined && { waitingHourPrice: change.waiting_hour_price }),
   ...(change.event_retention_days !== undefined && { eventRetentionDays: change.event_retention_days }),
+  ...(change.execution_retention_days !== undefined && { executionRetentionDays: change.execution_retention_days }),
   ...(change.forget_tests_after_days !== undefined && { forgetTestsAfterDays: change.forget_tests_after_days }),
   ...(change.host_page !== undefined && hostColumns(change.host_page, 'setting')),
 });

@@ -31,6 +31,7 @@ const DEFAULTS = {
   ci_minute_price: null,
   waiting_hour_price: null,
   event_retention_days: null,
+  execution_retention_days: null,
   forget_tests_after_days: null,
   host_page: null,
 };

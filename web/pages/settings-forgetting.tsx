@@ -27,14 +27,17 @@ export function Forgetting({ path }: { path: RepositoryPath }) {
           setSince({ days, at: new Date(Date.now() - days * DAY_MS).toISOString() });
         }}
       >
-        <div className="min-w-0 flex-1 basis-72">
-          <Field label="Not run for, in days" hint="On any branch. You see which tests these are before they go.">
+        <div className="min-w-0 flex-1 basis-48">
+          <Field label="Not run for, in days">
             <input name="days" type="number" min={1} max={DAYS_MAX} required className="field" defaultValue={DAYS} />
           </Field>
         </div>
         <button type="submit" className="button text-broken">
           Forget …
         </button>
+        <p className="basis-full text-soft">
+          On any branch. You see which tests these are before they go: for names that will never run again.
+        </p>
       </form>
       {error && <Failed error={error} reset={() => void refetch()} />}
       {data?.forgettings.slice(0, SHOWN_MAX).map((one) => (
@@ -55,10 +58,9 @@ export function Forgetting({ path }: { path: RepositoryPath }) {
 const Receipt = ({ receipt }: { receipt: TestForgetting }) => (
   <p className="flex flex-wrap gap-x-2 border-t border-line px-4 py-2.5">
     <span>
-      {formatCounted(receipt.count, 'test')}{' '}
       {receipt.finished_at === null
-        ? 'are being forgotten'
-        : `forgotten, with ${formatCounted(receipt.removed.executions ?? 0, 'execution')}`}
+        ? `Forgetting ${formatCounted(receipt.count, 'test')}`
+        : `Forgot ${formatCounted(receipt.count, 'test')}, with ${formatCounted(receipt.removed.executions ?? 0, 'execution')}`}
     </span>
     <span className="text-soft">
       by {receipt.requested_by}, <Time at={receipt.requested_at} />

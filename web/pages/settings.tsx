@@ -199,6 +199,19 @@ function Form({ path, data, mayChange }: FormProps) {
           />
         </Field>
         <Field
+          label="Executions are kept, in days"
+          hint="By whole months. Empty: as long as the installation does, which is also the longest. Older ones leave for good."
+        >
+          <input
+            name="execution_retention_days"
+            type="number"
+            min={1}
+            max={MAX.event_retention_days}
+            className="field"
+            defaultValue={data.execution_retention_days ?? ''}
+          />
+        </Field>
+        <Field
           label="Tests are forgotten after, in days"
           hint="Without a run on any branch. Empty: never. A quarantined test stays until its quarantine ends."
         >
@@ -255,6 +268,7 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     ci_minute_price: numberOf('ci_minute_price'),
     waiting_hour_price: numberOf('waiting_hour_price'),
     event_retention_days: numberOf('event_retention_days'),
+    execution_retention_days: numberOf('execution_retention_days'),
     forget_tests_after_days: numberOf('forget_tests_after_days'),
     host_page: isSameHost(host, before.host_page) ? before.host_page : host,
   };

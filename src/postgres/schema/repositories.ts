@@ -37,6 +37,12 @@ export const repositories = schema.table(
     waitingHourPrice: doublePrecision('waiting_hour_price'),
     /** For how many days its events are kept; null: as long as executions. */
     eventRetentionDays: integer('event_retention_days'),
+    /** For how many days its executions are kept, by whole months; null: as long as those of the installation. */
+    executionRetentionDays: integer('execution_retention_days'),
+    /** Months before this one, such as 202611, have left because of that; 0: none has. */
+    executionsSince: integer('executions_since').notNull().default(0),
+    /** The month that is leaving; null: none is. */
+    executionsLeaving: integer('executions_leaving'),
     /** After how many days without a run a test is forgotten; null: never. */
     forgetTestsAfterDays: integer('forget_tests_after_days'),
     /** Its page on its host, and who said so; null: no one has. */
