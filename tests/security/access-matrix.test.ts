@@ -104,6 +104,8 @@ const ROWS: Record<string, Rule> = {
   [`PATCH ${REPOSITORY}/settings`]: 'administer',
   [`DELETE ${REPOSITORY}`]: 'administer',
   [`GET ${REPOSITORY}/deletions`]: 'administer',
+  [`POST ${REPOSITORY}/tests/forget`]: 'administer',
+  [`GET ${REPOSITORY}/forgotten-tests`]: 'administer',
   [`GET ${REPOSITORY}/owners`]: 'read',
   [`POST ${REPOSITORY}/owners/preview`]: 'administer',
   [`GET ${REPOSITORY}/codeowners`]: 'read',
