@@ -149,6 +149,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/runs/:id`]: 'read',
   [`GET ${REPOSITORY}/tests/runs`]: 'nothing',
   [`GET ${REPOSITORY}/tests/stats`]: 'nothing',
+  [`GET ${REPOSITORY}/tests/forget`]: 'nothing',
   [`GET ${REPOSITORY}/flaky-detection-context`]: 'read',
   [`GET ${REPOSITORY}/test-selection`]: 'read',
   [`GET ${REPOSITORY}/quarantines`]: 'read',
