@@ -1,23 +1,25 @@
 /** Forgotten tests: everything of them goes from both stores, what others show follows, and only a new run brings them back. */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { eq, getTableName } from 'drizzle-orm';
+import { eq, getTableName, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { byService } from '../../src/domain/audit.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
 import type { Status } from '../../src/domain/status.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
 import { forgetTests } from '../../src/maintenance/forget-tests.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { beginForgettingTests, findForgetting, forgettingsOf } from '../../src/postgres/forgotten-tests.ts';
 import { doerOf } from '../../src/postgres/repository-changes.ts';
-import { audit } from '../../src/postgres/schema.ts';
+import { audit, ingestBlocks } from '../../src/postgres/schema.ts';
 import { TABLES_BY_TEST } from '../../src/postgres/test-rows.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpApp } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
+import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 
@@ -322,6 +324,72 @@ test('a rule of the repository forgets what has not run for so many days, once i
   expect(await names()).toEqual(['kept']);
   await driver.verify();
   stores.clock.set(TEST_NOW);
+});
+
+describe('a block that is not stored', () => {
+  const chunkOf = ({ id, jobs }: Repository, index: number, runId: string) => {
+    const [job] = jobs.slice(index);
+    if (!job) throw new Error('there is no such job');
+    return prepareChunk(
+      { ...job, upload_id: crypto.randomUUID(), run: { ...job.run, run_id: runId }, sources: [runId] },
+      { repositoryId: id, defaultBranch: 'main', now: TEST_NOW, retentionDays: 90 },
+    );
+  };
+
+  /** Writes a chunk with a ClickHouse that does not answer, before or after it has taken the block. */
+  async function writeUnstored(repository: Repository, hasTaken: boolean): Promise<Ledger> {
+    const { stores } = ingest;
+    const { db } = stores.postgres;
+    const away = {
+      ...stores.clickhouse,
+      insert: async (...insert: Parameters<ClickHouse['insert']>) => {
+        if (hasTaken) await stores.clickhouse.insert(...insert);
+        throw new Error('away');
+      },
+    } as ClickHouse;
+    const { clock } = stores;
+    await expect(
+      new Ledger({ db, clickhouse: away, clock }).write([chunkOf(repository, 0, `unstored ${hasTaken}`)]),
+    ).rejects.toThrow('away');
+    return new Ledger({ db, clickhouse: stores.clickhouse, clock });
+  }
+
+  const replay = async (ledger: Ledger) => {
+    const { db } = ingest.stores.postgres;
+    const [unstored] = await db.select().from(ingestBlocks).where(isNull(ingestBlocks.storedAt));
+    await ledger.replay(unstored?.blockId ?? 0);
+  };
+
+  test('is waited for if ClickHouse has it: what was removed of it would be counted', async () => {
+    const { stores, driver } = ingest;
+    const repository = await repositoryWith(FLAKY);
+    await driver.stop();
+    const ledger = await writeUnstored(repository, true);
+    await asked(repository, 'gone');
+    expect(await forgetTests(stores)).toBe(1);
+    expect((await rowsOf(repository.testId('gone'))).executions).toBe(25);
+    await replay(ledger);
+    expect(await forgetTests(stores)).toBe(0);
+    driver.start();
+    await driver.settle();
+    expect(await rowsOf(repository.testId('gone'))).toEqual({});
+    await expectConsistent();
+  });
+
+  test('is not waited for otherwise, and begins the test anew', async () => {
+    const { stores, driver } = ingest;
+    const repository = await repositoryWith(FLAKY);
+    await driver.stop();
+    const ledger = await writeUnstored(repository, false);
+    await asked(repository, 'gone');
+    expect(await forgetTests(stores)).toBe(0);
+    expect(await rowsOf(repository.testId('gone'))).toEqual({});
+    await replay(ledger);
+    driver.start();
+    await driver.settle();
+    expect(await rowsOf(repository.testId('gone'))).toMatchObject({ executions: 1, tests: 1, identities: 1 });
+    await expectConsistent();
+  });
 });
 
 test('forgetting that is cut off before or after commands of ClickHouse continues; verify leaves it out meanwhile', async () => {
