@@ -32,6 +32,7 @@ import type { Monitoring } from './operate/monitoring.ts';
 import { mountPeople } from './operate/people.ts';
 import { mountRepositoryDeletion } from './operate/repository-deletion.ts';
 import { mountRepositorySettings } from './operate/repository-settings.ts';
+import { mountTestsForgetting } from './operate/tests-forgetting.ts';
 import { mountVerifications } from './operate/verifications.ts';
 import type { Probes } from './probes.ts';
 import { mountBacktests } from './quarantines/backtests.ts';
@@ -124,6 +125,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountCauseQuarantine(app, http, { repositories, quarantines }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
     (app, http) => mountRepositoryDeletion(app, http, { db, clickhouse, repositories }),
+    (app, http) => mountTestsForgetting(app, http, { db, clickhouse, repositories, clock }),
     (app, http) => mountViews(app, http, { db, clock, repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),
     (app, http) => mountVerifications(app, http, { db, clock }),

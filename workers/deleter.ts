@@ -1,9 +1,10 @@
 /**
- * Removes what is stored of deleted repositories, and the names of people who are to be forgotten. Every worker looks, and one
- * at a time works (src/maintenance/delete-repository.ts, src/maintenance/forget-person.ts).
+ * Removes what is stored of deleted repositories and forgotten tests, and the names of people who are to be forgotten. Every
+ * worker looks, and one at a time works (src/maintenance/leaving.ts).
  */
-import { type DeletionDeps, finishDeletions } from '../src/maintenance/delete-repository.ts';
+import { finishDeletions } from '../src/maintenance/delete-repository.ts';
 import { forgetPeople } from '../src/maintenance/forget-person.ts';
+import { type ForgetTestsDeps, forgetTests } from '../src/maintenance/forget-tests.ts';
 import { Loop } from './loop.ts';
 
 const EVERY_MS = 1_000;
@@ -13,7 +14,7 @@ const RETRY_MS_MAX = 60_000;
 export class Deleter {
   readonly loop: Loop;
 
-  constructor(private readonly deps: DeletionDeps) {
+  constructor(private readonly deps: ForgetTestsDeps) {
     this.loop = new Loop({
       name: 'deleter',
       log: deps.log,
@@ -25,7 +26,10 @@ export class Deleter {
   }
 
   async run(): Promise<void> {
-    await finishDeletions(this.deps, () => this.loop.isStopped);
-    await forgetPeople(this.deps);
+    const deps = { ...this.deps, db: this.deps.postgres.db };
+    const isStopped = () => this.loop.isStopped;
+    await finishDeletions(deps, isStopped);
+    await forgetTests(deps, isStopped);
+    await forgetPeople(deps);
   }
 }

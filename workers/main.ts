@@ -121,7 +121,7 @@ export function startWorkers(
   const regrouper = new Regrouper({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const renamer = new Renamer({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const verifier = new Verifier({ ...deps, clickhouse: background });
-  const deleter = new Deleter({ db, clickhouse: background, clock, log });
+  const deleter = new Deleter({ clickhouse: background, postgres: deps.postgres, quarantines, clock, log });
   const backtester = new Backtester({ db, clickhouse: background, clock, log });
   const keeper = commentsConfig && new PullKeeper({ ...deps, db, clickhouse: background }, commentsConfig);
   const commenters = keeper ? [new Commenter({ db, log, repositories, keeper })] : [];

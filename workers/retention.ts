@@ -4,12 +4,14 @@
  * Partitions are dropped; there is no TTL. With a TTL, tables would drop their rows at different merges, and until then
  * totals would not agree with what they count; it would also go by ClickHouse's clock and not ours. First failures and
  * health are kept: before a month leaves, the fold of every identity that ran in it is moved up to the month's end.
+ * A repository that keeps executions for fewer days loses its rows of a month earlier.
  */
 import { isNotNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import { REPOSITORY_TABLES, removeEventsBefore } from '../src/clickhouse/repository-rows.ts';
 import type { Clock } from '../src/clock.ts';
+import { byService } from '../src/domain/audit.ts';
 import { RATIO_DAYS } from '../src/domain/ratio-window.ts';
 import { isRetained, oldestRetainedMonth, startOfMonth } from '../src/domain/retention.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../src/domain/time.ts';
@@ -17,6 +19,8 @@ import { moveBaselines } from '../src/evaluation/baseline.ts';
 import { Refresh } from '../src/evaluation/refresh.ts';
 import { closeClaims, forgetClaims } from '../src/ledger/claim-store.ts';
 import { forgetOldReceipts } from '../src/ledger/receipts.ts';
+import { findTests } from '../src/maintenance/forget-tests.ts';
+import { dropMonthsOfRepositories } from '../src/maintenance/months-of-repository.ts';
 import { evaluateStoredParts } from '../src/maintenance/stored-parts.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { forgetAudit } from '../src/postgres/audit.ts';
@@ -25,13 +29,15 @@ import { forgetChangedFiles } from '../src/postgres/changed-files.ts';
 import { type Database, onPostgres } from '../src/postgres/client.ts';
 import type { ClockAgreement } from '../src/postgres/clock-watch.ts';
 import { forgetOutdatedCommits } from '../src/postgres/commit-records.ts';
-import { deletionsFinishedSince, forgetDeletions, noteRemoved } from '../src/postgres/deleted-repositories.ts';
+import { deletionsFinishedSince, forgetDeletions, receiptOf } from '../src/postgres/deleted-repositories.ts';
 import { noteAllDurationsStale } from '../src/postgres/durations.ts';
+import { beginForgettingTests, forgetForgettings, unfinishedForgettings } from '../src/postgres/forgotten-tests.ts';
 import { forgetFormerGroups } from '../src/postgres/former-groups.ts';
 import { RETENTION_LOCK } from '../src/postgres/locks.ts';
 import { forgetEventKeys } from '../src/postgres/outbox.ts';
 import { forgetPullComments } from '../src/postgres/pull-comments.ts';
 import type { QuarantineStore } from '../src/postgres/quarantines.ts';
+import { noteRemoved } from '../src/postgres/removal-receipt.ts';
 import { removeRows } from '../src/postgres/repository-rows.ts';
 import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
 import { forgetViewsOfEndedKeys } from '../src/postgres/saved-views.ts';
@@ -75,12 +81,12 @@ export class Retention {
 
   /**
    * Drops every month that is past its retention with its claims, old receipts, the files of old changes, the totals of days
-   * that no series shows any more, the keys of events that have left, and the saved views of keys that have ended. Returns
-   * the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves late is no harm, and
+   * that no series shows any more, the keys of events that have left, and the saved views of keys that have ended. Asks for
+   * the tests to be forgotten that have not run for as long as their repository says. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves late is no harm, and
    * one that leaves early is lost.
    */
   async run(): Promise<number[]> {
-    const { db, clock, clockAgreement, retentionDays, auditRetentionDays, claimDays } = this.deps;
+    const { clickhouse, db, clock, clockAgreement, retentionDays, auditRetentionDays, claimDays, log } = this.deps;
     if (!clockAgreement.isAgreed) return [];
     const partitions = await this.#partitions();
     const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
@@ -90,6 +96,7 @@ export class Retention {
         month,
         partitions.filter((partition) => partition.month === month),
       );
+    await dropMonthsOfRepositories({ clickhouse, db, log, settle: () => this.#settle() }, retentionDays, clock.now());
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     if (claimDays !== undefined) await closeClaims(db, claimDays);
     await forgetOldReceipts(db, clock.now());
@@ -104,6 +111,7 @@ export class Retention {
     await forgetAudit(db, clock.now() - auditRetentionDays * DAY_MS);
     await forgetViewsOfEndedKeys(db, clock.now());
     await this.#forgetDeleted();
+    await this.#forgetTests();
     return expired;
   }
 
@@ -123,6 +131,25 @@ export class Retention {
     }
   }
 
+  /** Asks for what the rules of repositories forget; the deleter does it. By whole UTC days, so that it costs once a day. */
+  async #forgetTests(): Promise<void> {
+    const { clickhouse, db, clock, auditRetentionDays } = this.deps;
+    const waiting = new Set((await unfinishedForgettings(db)).map(({ repositoryId }) => repositoryId));
+    const known = await onPostgres(() =>
+      db.select().from(repositories).where(isNotNull(repositories.forgetTestsAfterDays)),
+    );
+    for (const repository of known) {
+      const { id, forgetTestsAfterDays: days } = repository;
+      if (days === null || waiting.has(id)) continue;
+      const notRunSince = new Date((dayOf(clock.now()) - days) * DAY_MS).toISOString();
+      const { tests } = await findTests({ db, clickhouse }, id, { testIds: undefined, notRunSince });
+      const by = byService(`not run for ${days} days`);
+      if (tests.length > 0)
+        await onPostgres(() => db.transaction((tx) => beginForgettingTests(tx, repository, tests, by, clock.now())));
+    }
+    await forgetForgettings(db, clock.now() - auditRetentionDays * DAY_MS);
+  }
+
   /**
    * A request or refresh that had begun before a repository was deleted may have written a row after it. Nothing leads to
    * such rows; they leave here, and the receipts when the trail forgets the deletion.
@@ -130,7 +157,7 @@ export class Retention {
   async #forgetDeleted(): Promise<void> {
     const { db, clock, auditRetentionDays } = this.deps;
     for (const { id } of await deletionsFinishedSince(db, clock.now() - DAY_MS))
-      await removeRows(db, id, (tx, removed) => noteRemoved(tx, id, removed));
+      await removeRows(db, id, (tx, removed) => noteRemoved(tx, receiptOf({ id }), removed));
     await forgetDeletions(db, clock.now() - Math.max(auditRetentionDays, RECEIPT_DAYS_MIN) * DAY_MS);
   }
 
@@ -145,7 +172,7 @@ export class Retention {
           (await db.select().from(repositories)).map(({ id, flakyDetectionEnabled }) => [id, flakyDetectionEnabled]),
         );
         await db.transaction((states) =>
-          moveBaselines(clickhouse, states, startOfMonth(month), (id) => enabled.get(id) ?? true),
+          moveBaselines(clickhouse, states, startOfMonth(month), { isEnabled: (id) => enabled.get(id) ?? true }),
         );
         for (const monthly of MONTHLY_TABLES)
           for (const { table, id } of partitions)

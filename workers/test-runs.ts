@@ -7,6 +7,7 @@ import {
   originOf,
   shortBranch,
 } from '../src/domain/default-branch.ts';
+import { keptOf } from '../src/domain/retention.ts';
 import { hostOfJob } from '../src/hosts/pages.ts';
 import { inSlices } from '../src/in-slices.ts';
 import { RepositoryDeleted, UnstorableChunk } from '../src/ledger/ledger.ts';
@@ -47,7 +48,7 @@ export const testRunsHandler = ({
       names: await names.of(repository.id),
       defaultBranch: repository.defaultBranch,
       now: clock.now(),
-      retentionDays,
+      ...keptOf(retentionDays, repository),
     });
     if ('buried' in chunk) return chunk;
     try {

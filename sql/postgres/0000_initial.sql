@@ -258,6 +258,24 @@ CREATE TABLE "ci_insights"."forgotten_people" (
 	"finished_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "ci_insights"."forgotten_executions" (
+	"repository_id" uuid NOT NULL,
+	"test_id" uuid NOT NULL,
+	"month" integer NOT NULL,
+	"ids" "bytea" NOT NULL,
+	CONSTRAINT "forgotten_executions_repository_id_test_id_month_pk" PRIMARY KEY("repository_id","test_id","month")
+);
+--> statement-breakpoint
+CREATE TABLE "ci_insights"."forgotten_tests" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"repository_id" uuid NOT NULL,
+	"test_ids" uuid[] NOT NULL,
+	"requested_at" timestamp with time zone NOT NULL,
+	"requested_by" text NOT NULL,
+	"removed" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"finished_at" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "ci_insights"."imports" (
 	"path" text PRIMARY KEY NOT NULL,
 	"id" uuid NOT NULL,
@@ -476,6 +494,10 @@ CREATE TABLE "ci_insights"."repositories" (
 	"waiting_hour_price" double precision,
 	"event_retention_days" integer,
 	"rename_confidence_min" double precision,
+	"execution_retention_days" integer,
+	"executions_since" integer DEFAULT 0 NOT NULL,
+	"executions_leaving" integer,
+	"forget_tests_after_days" integer,
 	"host_kind" text,
 	"host_url" text,
 	"host_source" text,
@@ -770,6 +792,9 @@ CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING
 CREATE INDEX "pull_requests_head_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_commit");--> statement-breakpoint
 CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_ref");--> statement-breakpoint
 CREATE INDEX "forgotten_people_unfinished" ON "ci_insights"."forgotten_people" USING btree ("requested_at") WHERE "ci_insights"."forgotten_people"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "forgotten_executions_month" ON "ci_insights"."forgotten_executions" USING btree ("month");--> statement-breakpoint
+CREATE INDEX "forgotten_tests_listed" ON "ci_insights"."forgotten_tests" USING btree ("repository_id","requested_at" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "forgotten_tests_unfinished" ON "ci_insights"."forgotten_tests" USING btree ("requested_at") WHERE "ci_insights"."forgotten_tests"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_job" ON "ci_insights"."dead_letters" USING btree ("queue","job_id");--> statement-breakpoint
 CREATE INDEX "ingest_blocks_open" ON "ci_insights"."ingest_blocks" USING btree ("created_at") WHERE not "ci_insights"."ingest_blocks"."is_closed";--> statement-breakpoint

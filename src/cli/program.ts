@@ -1,5 +1,6 @@
 /** All commands together: those of the service, and those for CI jobs. */
 
+import type { Command } from 'commander';
 import { importCommand } from '../client/import/command.ts';
 import { jobCommands, programOf, runProgram, splitWrapped } from '../client/program.ts';
 import { linesInLog } from '../domain/foreign-text.ts';
@@ -19,6 +20,7 @@ import { reposCommand } from './repos.ts';
 import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
 import { sessionsCommand } from './sessions.ts';
+import { forgetTestsCommand } from './tests-forget.ts';
 import { copyCommand, dumpCommand, restoreCommand } from './transfer.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
@@ -34,7 +36,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     auditCommand(),
     reposCommand(),
     peopleCommand(),
-    ...(await jobCommands(wrapped)),
+    ...(await jobCommands(wrapped)).map(withForget),
     importCommand(),
     rebuildCommand(),
     verifyCommand(),
@@ -47,6 +49,10 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     deadLettersCommand(),
     doctorCommand(),
   ]);
+
+/** `tests` lists tests, for CI jobs too; only a server forgets them. */
+const withForget = (command: Command): Command =>
+  command.name() === 'tests' ? command.addCommand(forgetTestsCommand()) : command;
 
 /** Runs a command line (without the program's name) and returns the exit code. Never throws. */
 export async function run(args: readonly string[]): Promise<number> {

@@ -1,15 +1,16 @@
 /** `ci-insights repos delete`: removes a repository and everything that is stored of it. */
-import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { count, formatTable, print, printJson } from '../client/output.ts';
+import { count, print, printJson } from '../client/output.ts';
 import { parsePath } from '../client/parse.ts';
 import type { PostgresDeps } from '../deps.ts';
-import { isConfirmed, type RowCounts } from '../domain/deletion.ts';
+import type { RowCounts } from '../domain/deletion.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { UserError } from '../errors.ts';
+import { confirm } from './confirm.ts';
 import { operatorOf } from './operator.ts';
+import { rowTable } from './row-table.ts';
 import { ask, serviceWithEngine } from './running.ts';
 import { withPostgres, withStores } from './stores.ts';
 
@@ -29,10 +30,11 @@ export const deleteCommand = (): Command =>
     .option('--yes', 'do not ask for the name again')
     .option('--json', 'print JSON')
     .action(async (path: RepositoryName, options: DeleteOptions) => {
-      if (!options.dryRun && !options.yes) await confirm(path);
+      if (!options.dryRun && !options.yes)
+        await confirm(path, { verb: 'delete', what: 'a deleted repository', otherwise: 'Nothing was deleted.' });
       const removed = await (options.dryRun ? look(path) : remove(path));
       if (options.json) return printJson({ is_dry_run: options.dryRun ?? false, rows: removed });
-      print(table(removed));
+      print(rowTable(removed));
       const rows = Object.values(removed).reduce((sum, one) => sum + one, 0);
       print(
         options.dryRun
@@ -40,19 +42,6 @@ export const deleteCommand = (): Command =>
           : `${path.owner}/${path.name} is deleted: ${count(rows, 'row')} were removed.`,
       );
     });
-
-async function confirm(path: RepositoryName): Promise<void> {
-  if (!process.stdin.isTTY) throw new UserError('Add --yes to delete without being asked, or --dry-run to look first.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const typed = await lines.question(
-      `Nothing brings a deleted repository back. Type ${path.owner}/${path.name} to delete it: `,
-    );
-    if (!isConfirmed(path, typed.trim())) throw new UserError('The name differs. Nothing was deleted.');
-  } finally {
-    lines.close();
-  }
-}
 
 const preview = z.object({ rows: z.record(z.string(), z.number()) });
 
@@ -110,11 +99,3 @@ async function receiptOf({ postgres }: PostgresDeps, path: RepositoryName, id: s
 
 const nothingThere = ({ owner, name }: RepositoryName): UserError =>
   new UserError(`There is no repository ${owner}/${name}. Nothing was deleted.`);
-
-const table = (rows: RowCounts): string =>
-  formatTable(
-    ['TABLE', 'ROWS'],
-    Object.entries(rows)
-      .sort(([, one], [, other]) => other - one)
-      .map(([name, many]) => [name, many.toLocaleString('en-US')]),
-  );

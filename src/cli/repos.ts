@@ -12,6 +12,7 @@ import {
 import type { RepositoryName } from '../domain/repository-path.ts';
 import {
   EVENT_RETENTION_DAYS_MAX,
+  FORGET_TESTS_AFTER_DAYS_MIN,
   needsRebuild,
   type SettingsChange,
   settingsChangeSchema,
@@ -35,6 +36,8 @@ interface SetOptions {
   waitingHourPrice?: number | null;
   eventRetentionDays?: number | null;
   renameConfidenceMin?: number | null;
+  executionRetentionDays?: number | null;
+  forgetTestsAfterDays?: number | null;
   hostPage?: { kind: string; url: string } | 'off';
   testOwners?: string;
   create?: boolean;
@@ -93,6 +96,16 @@ const set = (): Command =>
       parseConfidence,
     )
     .option(
+      '--execution-retention-days <n|off>',
+      'for how many days executions are kept, by whole months; off: as long as the installation does',
+      parseDays,
+    )
+    .option(
+      '--forget-tests-after-days <n|off>',
+      'after how many days without a run a test is forgotten; off: never',
+      parseForgetDays,
+    )
+    .option(
       '--host-page <kind=address|off>',
       'where the repository is shown, such as gitlab=https://git.example.com/acme/shop; off: as uploads say',
       parseHostPage,
@@ -144,6 +157,9 @@ const parseReruns = (value: string): number | null =>
 const parseDays = (value: string): number | null =>
   value === 'off' ? null : parseWholeWithin(1, EVENT_RETENTION_DAYS_MAX)(value);
 
+const parseForgetDays = (value: string): number | null =>
+  value === 'off' ? null : parseWholeWithin(FORGET_TESTS_AFTER_DAYS_MIN, EVENT_RETENTION_DAYS_MAX)(value);
+
 /** Whatever the text is, the rule of the settings reads it. */
 function parseHostPage(value: string): { kind: string; url: string } | 'off' {
   if (value === 'off') return value;
@@ -179,12 +195,14 @@ async function changeOf(options: SetOptions): Promise<SettingsChange> {
     waiting_hour_price: options.waitingHourPrice,
     event_retention_days: options.eventRetentionDays,
     rename_confidence_min: options.renameConfidenceMin,
+    execution_retention_days: options.executionRetentionDays,
+    forget_tests_after_days: options.forgetTestsAfterDays,
     host_page: options.hostPage === 'off' ? null : options.hostPage,
     test_owners: options.testOwners === undefined ? undefined : await readRules(options.testOwners),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UserError(
-      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --rename-confidence-min, --host-page and --test-owners.',
+      'Pass at least one of --default-branch, --flaky-detection, --auto-quarantine, --quarantine-limit, --quarantine-warning-days, --reruns, --ci-minute-price, --waiting-hour-price, --event-retention-days, --execution-retention-days, --forget-tests-after-days, --rename-confidence-min, --host-page and --test-owners.',
     );
   const read = settingsChangeSchema.safeParse(change);
   if (read.success) return read.data;

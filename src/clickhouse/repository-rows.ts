@@ -25,14 +25,38 @@ export async function countStored(
   return Object.fromEntries(rows.flatMap(({ table_name, stored }) => (stored > 0 ? [[table_name, stored]] : [])));
 }
 
+/** Which rows of a repository leave: all, those of some tests (of tables that name tests), or those of some months. */
+export interface LeavingRows {
+  repositoryId: string;
+  testIds?: readonly string[];
+  /** Such as 202611. */
+  months?: readonly number[];
+}
+
+/** By which column a table is cut into months. */
+const TIMES: Readonly<Record<RepositoryTable, string>> = {
+  runs: 'day',
+  commit_runs: 'day',
+  failures: 'failed_at',
+  executions: 'finished_at',
+  events: 'received_at',
+};
+
 /**
- * Removes every row of a repository from a table, on every replica, before it returns. The parts of the table that have such
- * rows are written again without them, so nothing of them is left on the disk.
+ * Removes rows of a repository from a table, on every replica, before it returns. The parts of the table that have such rows are
+ * written again without them, so nothing of them is left on the disk.
  */
-export const removeStored = (clickhouse: ClickHouse, table: RepositoryTable, repositoryId: string): Promise<void> =>
+export const removeStored = (
+  clickhouse: ClickHouse,
+  table: RepositoryTable,
+  { repositoryId, testIds, months }: LeavingRows,
+): Promise<void> =>
   clickhouse.command(
-    `ALTER TABLE ci.${table} DELETE WHERE repository_id = {repository_id: UUID} SETTINGS mutations_sync = 2`,
-    { repository_id: repositoryId },
+    `ALTER TABLE ci.${table} DELETE WHERE repository_id = {repository_id: UUID}
+     ${testIds ? 'AND test_id IN {test_ids: Array(UUID)}' : ''}
+     ${months ? `AND toYYYYMM(${TIMES[table]}) IN {months: Array(UInt32)}` : ''}
+     SETTINGS mutations_sync = 2`,
+    { repository_id: repositoryId, ...(testIds && { test_ids: testIds }), ...(months && { months }) },
   );
 
 const oldEvents = defineLongQuery(

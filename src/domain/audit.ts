@@ -17,6 +17,8 @@ export const AUDIT_ACTIONS = [
   'repository.delete',
   'repository.deleted',
   'person.forget',
+  'tests.forget',
+  'tests.forgotten',
   'quarantine.create',
   'quarantine.update',
   'quarantine.remove',

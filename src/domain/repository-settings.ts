@@ -19,6 +19,9 @@ const whole = (min: number, max: number, elsewhere = '') => {
 /** The same maximum as that of `RETENTION_DAYS`. */
 export const EVENT_RETENTION_DAYS_MAX = 36_500;
 
+/** A test that runs once a month only is never taken for one that is gone. */
+export const FORGET_TESTS_AFTER_DAYS_MIN = 60;
+
 /** Of what red runs cost (cost.ts). */
 export const PRICE_MAX = 100_000;
 const price = (description: string, example: number) => {
@@ -78,6 +81,19 @@ const SETTINGS = {
     description: 'From which confidence on proposed renames of tests are accepted; null: people decide',
     example: 0.95,
   }),
+  execution_retention_days: whole(1, EVENT_RETENTION_DAYS_MAX, ', or null for as long as the installation')
+    .nullable()
+    .meta({
+      description:
+        'For how many days executions are kept, by whole months; null: as long as the installation does. Never longer than that',
+      example: 30,
+    }),
+  forget_tests_after_days: whole(FORGET_TESTS_AFTER_DAYS_MIN, EVENT_RETENTION_DAYS_MAX, ', or null for never')
+    .nullable()
+    .meta({
+      description: 'After how many days without a run a test is forgotten, unless it is quarantined; null: never',
+      example: 180,
+    }),
   host_page: hostPageSchema.nullable().meta({
     description: 'Where the repository is shown to people; null: as webhooks, identity tokens or uploads say',
     example: { kind: 'github', url: 'https://github.example.com/acme/shop' },

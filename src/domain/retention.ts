@@ -22,6 +22,29 @@ export function isRetained(at: number, now: number, days: number): boolean {
   return endOfMonth(at) + days * DAY_MS > now;
 }
 
+/** What is kept of a repository: for so many days, but nothing of months that have left already. */
+export interface Kept {
+  /** Those of the repository, if these are fewer than those of the installation. */
+  retentionDays: number;
+  /** The first month that has not left, such as 202611; none has unless given. */
+  keptSince?: number;
+}
+
+/**
+ * What is kept of a repository. It may keep executions for less time than the installation, never for longer.
+ */
+export const keptOf = (
+  installationDays: number,
+  {
+    executionRetentionDays: own,
+    executionsSince: keptSince,
+  }: { executionRetentionDays: number | null; executionsSince: number },
+): Kept => ({ retentionDays: own === null ? installationDays : Math.min(own, installationDays), keptSince });
+
+/** Whether executions of the month of `at` are taken at `now`. What has left does not come back if the days are raised. */
+export const isKept = (at: number, now: number, { retentionDays, keptSince = 0 }: Kept): boolean =>
+  isRetained(at, now, retentionDays) && monthOf(at) >= keptSince;
+
 /** Months as numbers, such as 202611: they sort, and partitions are named by them. */
 export const monthOf = (at: number): number => lookUp(at).month;
 

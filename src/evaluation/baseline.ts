@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
+import { scope, scopeOf } from '../clickhouse/scope.ts';
 import { unknownBelief } from '../domain/belief.ts';
 import type { CourseStart } from '../domain/belief-course.ts';
 import { comparePositions } from '../domain/execution.ts';
@@ -36,7 +37,7 @@ const TESTS_AT_ONCE = 500;
 
 const testsOfMonth = defineLongQuery(
   'maintenance/tests_of_month',
-  { month: 'UInt32' },
+  { ...scope, month: 'UInt32' },
   z.object({ repository_id: z.string(), test_id: z.string() }),
 );
 
@@ -45,22 +46,27 @@ class StaleJudgements extends Error {
   override name = 'StaleJudgements';
 }
 
+export interface MovedRepositories {
+  /** Whether flaky tests are looked for in a repository. */
+  isEnabled(repositoryId: string): boolean;
+  /** Undefined: every repository. */
+  repositoryId?: string;
+}
+
 /**
  * Folds the month beginning at `monthStart` into the baselines of all identities that ran in it, and takes the month out
  * of their counts. Its runs leave, but for those that say what is usual in the month after it.
- *
- * @param isEnabled whether flaky tests are looked for in a repository
  */
 export async function moveBaselines(
   clickhouse: ClickHouse,
   tx: Executor,
   monthStart: number,
-  isEnabled: (repositoryId: string) => boolean,
+  { isEnabled, repositoryId: only }: MovedRepositories,
 ): Promise<void> {
-  const tests = await clickhouse.select(testsOfMonth, { month: monthOf(monthStart) });
+  const tests = await clickhouse.select(testsOfMonth, { ...scopeOf(only), month: monthOf(monthStart) });
   const ran = Map.groupBy(tests, (test) => test.repository_id);
   const span = { from: monthStart, to: endOfMonth(monthStart) };
-  const repositoryIds = new Set([...ran.keys(), ...(await repositoriesWithClues(tx))]);
+  const repositoryIds = new Set(only === undefined ? [...ran.keys(), ...(await repositoriesWithClues(tx))] : [only]);
   await lockPartitionsOf(tx, ...repositoryIds);
   const stale = await readStale(tx, [...repositoryIds]);
   for (const repositoryId of repositoryIds) {

@@ -1,10 +1,11 @@
 /** The state of tests, from everything that is retained of them: for a rebuild. */
+import { eq } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { unknownBelief } from '../domain/belief.ts';
 import type { KnownRuns } from '../domain/judge-runs.ts';
-import { endOfMonth } from '../domain/retention.ts';
+import { endOfMonth, startOfMonth } from '../domain/retention.ts';
 import { type Identity, identityKey, identityOf } from '../domain/test-identity.ts';
 import { newestBaseline, readBaselines } from '../postgres/baselines.ts';
 import type { Database, Executor } from '../postgres/client.ts';
@@ -22,6 +23,7 @@ import { readIdentities } from '../postgres/identities.ts';
 import { foldHealths } from '../postgres/job-legs.ts';
 import { forgetRuns, insertRuns, readMeanings } from '../postgres/judged-runs.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
+import { repositories } from '../postgres/schema.ts';
 import { settleAllEvidence } from '../postgres/stale.ts';
 import { forgetSuspects, readSuspects, writeSuspects } from '../postgres/suspects.ts';
 import { namesOfRenamed } from '../postgres/test-names.ts';
@@ -43,14 +45,28 @@ export async function oldestRetained(clickhouse: ClickHouse): Promise<number> {
 }
 
 /**
+ * The start of the oldest month of a repository that is retained: it may keep executions for less time than the installation.
+ *
+ * @param retainedSince see {@link oldestRetained}
+ */
+export async function retainedOf(tx: Executor, repositoryId: string, retainedSince: number): Promise<number> {
+  const [own] = await tx
+    .select({ month: repositories.executionsSince })
+    .from(repositories)
+    .where(eq(repositories.id, repositoryId));
+  return Math.max(retainedSince, own && own.month > 0 ? startOfMonth(own.month) : 0);
+}
+
+/**
  * The end of the newest month of a repository that has left: the one that its baselines have moved past, or that nothing is
- * retained of anywhere.
+ * retained of.
  *
  * @param retainedSince see {@link oldestRetained}
  */
 export async function endOfLastMonthGone(tx: Executor, repositoryId: string, retainedSince: number): Promise<number> {
   const newestAt = await newestBaseline(tx, repositoryId);
-  return Math.max(retainedSince, newestAt === null ? 0 : endOfMonth(newestAt));
+  const own = await retainedOf(tx, repositoryId, retainedSince);
+  return Math.max(own, newestAt === null ? 0 : endOfMonth(newestAt));
 }
 
 export interface RederiveDeps {
@@ -80,7 +96,7 @@ export interface RederiveOptions {
   isFlakyDetectionEnabled: boolean;
   /** The meaning of every run of the repository. */
   runs: KnownRuns;
-  /** See {@link oldestRetained}. First failures from before stay, because their executions have left. */
+  /** See {@link retainedOf}. First failures from before stay, because their executions have left. */
   retainedSince: number;
 }
 

@@ -10,8 +10,8 @@
 
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import type { Clock } from '../clock.ts';
 import { ShardByShard } from '../clickhouse/shards.ts';
+import type { Clock } from '../clock.ts';
 import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import { windowUpTo } from '../domain/ratio-window.ts';

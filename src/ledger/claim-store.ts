@@ -3,7 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { LEDGER_LOCK } from '../postgres/locks.ts';
 import { partitionOf } from '../postgres/partitions.ts';
-import { blockParts, ingestBlocks, ingestClaims } from '../postgres/schema.ts';
+import { blockParts, forgottenExecutions, ingestBlocks, ingestClaims } from '../postgres/schema.ts';
 import { type Claim, LOCK_BUCKETS, packIds, unpackIds } from './claims.ts';
 import { SourceLegs } from './source-legs.ts';
 
@@ -89,6 +89,14 @@ export async function isStoring(db: Executor, repositoryId: string): Promise<boo
       where partition = ${partitionOf(repositoryId)} and repository_id = ${repositoryId} and stored_at is null limit 1`),
   );
   return rows.length > 0;
+}
+
+/** Executions of a repository whose blocks are not stored: the first of each source, leg and month. */
+export async function unstoredExecutions(tx: Executor, repositoryId: string): Promise<{ month: number; id: bigint }[]> {
+  const { rows } = await tx.execute<{ month: number; ids: Uint8Array }>(sql`
+    select month, substring(ids from 1 for 8) as ids from ${ingestClaims} join ${ingestBlocks} using (block_id)
+    where stored_at is null and repository_id = ${repositoryId}`);
+  return rows.flatMap(({ month, ids }) => unpackIds(ids).map((id) => ({ month, id })));
 }
 
 export interface RecordedClaim extends Claim {
@@ -187,11 +195,15 @@ const xorOf = (ids: readonly bigint[]): bigint => ids.reduce((sum, id) => sum ^ 
 const ROWS_MAX = 10_000;
 
 /**
- * Removes the claims of months before the oldest retained one, and the blocks that claim nothing any more. Executions of
- * such months are refused on arrival, so they need no claim to be stored once.
+ * Removes the claims of months before the oldest retained one, what was forgotten of them, and the blocks that claim nothing any
+ * more. Executions of such months are refused on arrival, so they need no claim to be stored once.
+ *
+ * @param repositoryId undefined: of every repository
  */
-export async function forgetClaims(db: Database, oldestMonth: number): Promise<void> {
-  await deleteAll(db, ingestClaims, sql`month < ${oldestMonth}`);
+export async function forgetClaims(db: Database, oldestMonth: number, repositoryId?: string): Promise<void> {
+  const hasLeft = sql`month < ${oldestMonth} and ${repositoryId === undefined ? sql`true` : sql`repository_id = ${repositoryId}`}`;
+  await deleteAll(db, ingestClaims, hasLeft);
+  await deleteAll(db, forgottenExecutions, hasLeft);
   await deleteAll(
     db,
     ingestBlocks,
@@ -201,7 +213,11 @@ export async function forgetClaims(db: Database, oldestMonth: number): Promise<v
   );
 }
 
-async function deleteAll(db: Database, table: typeof ingestClaims | typeof ingestBlocks, which: SQL): Promise<void> {
+async function deleteAll(
+  db: Database,
+  table: typeof ingestClaims | typeof forgottenExecutions | typeof ingestBlocks,
+  which: SQL,
+): Promise<void> {
   for (let deleted = ROWS_MAX; deleted === ROWS_MAX; ) {
     const { rowCount } = await onPostgres(() =>
       db.execute(

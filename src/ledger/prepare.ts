@@ -10,7 +10,7 @@ import { FAILURES_MAX, nameRejection, runRejection } from '../domain/limits.ts';
 import { type Rejection, Rejections } from '../domain/rejections.ts';
 import type { TestNames } from '../domain/rename-decisions.ts';
 import { type ReportedResult, variantOf } from '../domain/result-variant.ts';
-import { effectiveTime, isRetained } from '../domain/retention.ts';
+import { effectiveTime, isKept, type Kept } from '../domain/retention.ts';
 import type { Status } from '../domain/status.ts';
 import type { TestRunsJob } from '../queue/test-runs.ts';
 
@@ -60,12 +60,11 @@ export interface PreparedChunk {
   warnings: string[];
 }
 
-export interface PrepareOptions {
+export interface PrepareOptions extends Kept {
   repositoryId: string;
   defaultBranch: string | null;
   /** Milliseconds since the epoch. */
   now: number;
-  retentionDays: number;
   /** The names of tests that were renamed; none unless given. */
   names?: Pick<TestNames, 'testNamed'>;
   /** The fingerprint of a failure's message; `normaliseMessage` unless given. */
@@ -100,7 +99,7 @@ export function* preparingChunk(job: TestRunsJob, options: PrepareOptions): Gene
       continue;
     }
     const { at, isReplaced } = effectiveTime(entry(columns.finished_at_ms, row), arrivedAt);
-    if (!isRetained(at, options.now, options.retentionDays)) {
+    if (!isKept(at, options.now, options)) {
       rejections.add(`older than the retention of ${options.retentionDays} days`, name);
       continue;
     }

@@ -4,27 +4,20 @@
  *     begun (src/postgres/deleted-repositories.ts) ─► nothing arrives any more ─► rows of PostgreSQL ─► rows of ClickHouse
  *       ─► rows of PostgreSQL again: what was written meanwhile ─► receipt
  *
- * Every step may be done again, and removes what is there then. So a deletion that is cut off, however it is, begins again from
- * its first step; the receipt adds up.
+ * A deletion that is cut off, however it is, begins again from its first step; the receipt adds up (leaving.ts).
  */
-import { sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { countStored, REPOSITORY_TABLES, removeStored } from '../clickhouse/repository-rows.ts';
+import { countStored, REPOSITORY_TABLES } from '../clickhouse/repository-rows.ts';
 import type { Clock } from '../clock.ts';
 import { addCounts, type RowCounts } from '../domain/deletion.ts';
 import { awaitClaims, isStoring } from '../ledger/claim-store.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
-import {
-  type Deletion,
-  endDeletion,
-  noteRemoved,
-  noteStored,
-  unfinishedDeletions,
-} from '../postgres/deleted-repositories.ts';
-import { DELETION_LOCK, REBUILD_LOCK, RETENTION_LOCK } from '../postgres/locks.ts';
+import { type Deletion, endDeletion, receiptOf, unfinishedDeletions } from '../postgres/deleted-repositories.ts';
 import { awaitBatches } from '../postgres/outbox-consumers.ts';
+import { noteRemoved } from '../postgres/removal-receipt.ts';
 import { countRows, removeByPath, removeRows } from '../postgres/repository-rows.ts';
+import { keepOthersOut, removeAlone, removeNoted } from './leaving.ts';
 
 export interface DeletionDeps {
   db: Database;
@@ -54,49 +47,30 @@ export async function finishDeletions(deps: DeletionDeps, isStopped: () => boole
 }
 
 /** @returns whether nothing is left of the repository */
-async function finishDeletion(deps: DeletionDeps, id: string): Promise<boolean> {
-  const { db, log } = deps;
-  return onPostgres(() =>
-    db.transaction(async (tx) => {
-      const { rows } = await tx.execute<{ locked: boolean }>(
-        sql`select pg_try_advisory_xact_lock(${DELETION_LOCK}) as locked`,
-      );
-      if (!rows[0]?.locked) return false;
-      // Another process may have finished it.
-      const deletion = (await unfinishedDeletions(db)).find((one) => one.id === id);
-      if (!deletion) return true;
-      await awaitClaims(db);
-      if (await isStoring(db, id)) return false;
-      await keepOthersOut(tx);
-      await removeAll(deps, deletion);
-      log.info({ repository: id }, 'everything of a deleted repository is removed');
-      return true;
-    }),
-  );
-}
+const finishDeletion = (deps: DeletionDeps, id: string): Promise<boolean> =>
+  removeAlone(deps.db, async (tx) => {
+    const { db, log } = deps;
+    // Another process may have finished it.
+    const deletion = (await unfinishedDeletions(db)).find((one) => one.id === id);
+    if (!deletion) return true;
+    await awaitClaims(db);
+    if (await isStoring(db, id)) return false;
+    await keepOthersOut(tx, 'continues');
+    await removeAll(deps, deletion);
+    log.info({ repository: id }, 'everything of a deleted repository is removed');
+    return true;
+  });
 
-/** Both write rows of every repository from what they have read before. */
-async function keepOthersOut(tx: Executor): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
-  await tx.execute(sql`select pg_advisory_xact_lock_shared(${REBUILD_LOCK})`);
-}
-
-async function removeAll(
-  { db, clickhouse, clock }: DeletionDeps,
-  { id, owner, name, deletedAt }: Deletion,
-): Promise<void> {
-  const note = (tx: Executor, removed: RowCounts): Promise<void> => noteRemoved(tx, id, removed);
+async function removeAll({ db, clickhouse, clock }: DeletionDeps, deletion: Deletion): Promise<void> {
+  const { id, owner, name, deletedAt } = deletion;
+  const receipt = receiptOf(deletion);
+  const note = (tx: Executor, removed: RowCounts): Promise<void> => noteRemoved(tx, receipt, removed);
   await removeRows(db, id, note);
   // A batch in hand may have events that were in the outbox.
   await onPostgres(() => awaitBatches(db));
   const stored = await countStored(clickhouse, id);
-  for (const table of REPOSITORY_TABLES) {
-    const rows = stored[table];
-    if (rows === undefined) continue;
-    // Noted first: one that is cut off in between finds no more rows when it continues.
-    await onPostgres(() => noteStored(db, id, { [table]: rows }));
-    await removeStored(clickhouse, table, id);
-  }
+  for (const table of REPOSITORY_TABLES)
+    await removeNoted({ db, clickhouse }, receipt, table, { repositoryId: id, rows: stored[table] ?? 0 });
   await removeRows(db, id, note);
   await onPostgres(() =>
     db.transaction(async (tx) => {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { concurrently } from '../concurrently.ts';
 import { STALE_KINDS } from '../domain/stale.ts';
 import { groupsOfTests, REPOSITORIES_AT_ONCE, type TestsOfRepository, testsIn } from '../evaluation/all-tests.ts';
-import { oldestRetained, rederive, rederiveUnseen, rejudgeRuns } from '../evaluation/rederive.ts';
+import { oldestRetained, rederive, rederiveUnseen, rejudgeRuns, retainedOf } from '../evaluation/rederive.ts';
 import { Refresh } from '../evaluation/refresh.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Database } from '../postgres/client.ts';
@@ -39,11 +39,12 @@ export async function deriveAgain(
   const judging = { ...deps, db: deps.postgres.db };
   await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rejudgeRuns(judging, id));
   const enabled = new Map(known.map((repository) => [repository.id, repository.flakyDetectionEnabled]));
-  const retainedSince = await oldestRetained(deps.clickhouse);
+  const oldest = await oldestRetained(deps.clickhouse);
   await concurrently(all, REPOSITORIES_AT_ONCE, async ({ repositoryId: id, groups }) => {
     const isFlakyDetectionEnabled = enabled.get(id) ?? true;
     // A repository of a million tests has a hundred thousand runs, and a thousand groups.
     const runs = await readMeanings(deps.postgres.db, id);
+    const retainedSince = await retainedOf(deps.postgres.db, id, oldest);
     for (const group of groups) await rederive(judging, group, { isFlakyDetectionEnabled, runs, retainedSince });
   });
   await concurrently(known, REPOSITORIES_AT_ONCE, ({ id }) => rederiveUnseen(judging, id));

@@ -2,7 +2,6 @@
  * Replaces the names of forgotten people in both stores. PostgreSQL first: events of the outbox are on their way to the event
  * log. Each step may be done again, so one that is cut off continues.
  */
-import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
@@ -10,8 +9,8 @@ import type { Clock } from '../clock.ts';
 import { patternInJson, patternOfText } from '../domain/pseudonym.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { endForgetting, noteEvents, replaceInRows, unfinishedPeople } from '../postgres/forgotten-people.ts';
-import { DELETION_LOCK } from '../postgres/locks.ts';
 import { awaitBatches } from '../postgres/outbox-consumers.ts';
+import { removeAlone } from './leaving.ts';
 
 const eventsOfPerson = defineLongQuery(
   'maintenance/events_of_person',
@@ -28,21 +27,16 @@ export interface ForgettingDeps {
 /** Continues with every person that is not forgotten yet, unless another process does. */
 export async function forgetPeople({ db, clickhouse, clock }: ForgettingDeps): Promise<void> {
   if ((await unfinishedPeople(db)).length === 0) return;
-  await onPostgres(() =>
-    db.transaction(async (tx) => {
-      const { rows } = await tx.execute<{ locked: boolean }>(
-        sql`select pg_try_advisory_xact_lock(${DELETION_LOCK}) as locked`,
-      );
-      if (!rows[0]?.locked) return;
-      for (const { name, pseudonym } of await unfinishedPeople(db)) {
-        if (name === null) continue;
-        await replaceInRows(db, name, pseudonym);
-        await onPostgres(() => awaitBatches(db));
-        await replaceInEvents({ db, clickhouse }, name, pseudonym);
-        await endForgetting(db, pseudonym, clock.now());
-      }
-    }),
-  );
+  await removeAlone(db, async () => {
+    for (const { name, pseudonym } of await unfinishedPeople(db)) {
+      if (name === null) continue;
+      await replaceInRows(db, name, pseudonym);
+      await onPostgres(() => awaitBatches(db));
+      await replaceInEvents({ db, clickhouse }, name, pseudonym);
+      await endForgetting(db, pseudonym, clock.now());
+    }
+    return true;
+  });
 }
 
 async function replaceInEvents(

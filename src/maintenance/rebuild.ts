@@ -12,7 +12,7 @@ import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
-import { oldestRetained } from '../evaluation/rederive.ts';
+import { oldestRetained, retainedOf } from '../evaluation/rederive.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { forgetOutdatedCommits } from '../postgres/commit-records.ts';
 import { forgetStates } from '../postgres/forget-states.ts';
@@ -83,7 +83,7 @@ async function moveToDefaultBranch(
   for (const repositoryId of new Set(wrong.flatMap((row) => row.repositories)))
     await db.transaction(async (evaluation) => {
       await lockPartitionsOf(evaluation, repositoryId);
-      await forgetStates(evaluation, repositoryId, retainedSince);
+      await forgetStates(evaluation, repositoryId, await retainedOf(evaluation, repositoryId, retainedSince));
     });
   for (const { month } of wrong) {
     const executions = movedExecutions({ ...branches, is_every_month: false, month });

@@ -15,7 +15,7 @@ import type { TestNames } from '../domain/rename-decisions.ts';
 import { evaluateRepository } from '../evaluation/pass.ts';
 import { awaitClaims, isStoring } from '../ledger/claim-store.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { forgetRecords } from '../postgres/commit-records.ts';
+import { forgetCommitRecordsOf } from '../postgres/commit-records.ts';
 import { REBUILD_LOCK, RENAME_LOCK, RETENTION_LOCK } from '../postgres/locks.ts';
 import { moveTests } from '../postgres/renamed-state.ts';
 import { type DecidedRename, decidedRenames, settleRenames, unappliedRenames } from '../postgres/renames.ts';
@@ -67,7 +67,7 @@ async function applyTo(deps: RebuildDeps, repositoryId: string, decided: readonl
   while ((await evaluateRepository(db, repositoryId)) > 0);
   const misnamed = await misnamedIn({ clickhouse, db }, repositoryId);
   await moveMisnamed({ clickhouse, db }, repositoryId, misnamed);
-  await forgetRecords(db, repositoryId);
+  await forgetCommitRecordsOf(db, repositoryId);
   const testIds = new Set(decided.flatMap(({ fromId, toId }) => [fromId, toId]));
   for (const { from, to } of misnamed) testIds.add(from).add(to);
   const concerned = await rejudgeAndCompare(deps, repositoryId);

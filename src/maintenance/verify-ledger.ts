@@ -11,8 +11,9 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import type { Clock } from '../clock.ts';
 import { oldestRetainedMonth } from '../domain/retention.ts';
 import { allClaims, type ClaimsAt } from '../ledger/claim-store.ts';
+import { forgottenIn } from '../ledger/forgotten-executions.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { unfinishedDeletions } from '../postgres/deleted-repositories.ts';
+import { repositoriesLeaving } from './leaving.ts';
 
 const sums = defineLongQuery(
   'verify/stored_sums',
@@ -27,6 +28,8 @@ const ids = defineLongQuery(
 /** Same number as in sql/queries/verify/stored_ids.sql, which cuts a month into so many parts. */
 const PARTS = 16;
 const EXAMPLES_MAX = 3;
+const MONTH_MAX = 999_912;
+const NOTHING: Sum = { executions: 0, xor: 0n };
 
 export interface LedgerDeps {
   clickhouse: ClickHouse;
@@ -103,7 +106,7 @@ export async function* monthsThatDiffer({
   const { db } = postgres;
   const oldest = oldestRetainedMonth(clock.now(), config.retentionDays);
   // Before claims are read: those of a deletion that begins meanwhile are there, or no longer.
-  const leaving = (await unfinishedDeletions(db)).map(({ id }) => id);
+  const leaving = await repositoriesLeaving(db);
   const storedBy = await serverTime(db);
   const claimed = await sumClaims(db, { storedBy, leaving }, oldest);
   const stored = new Map<number, Sum>();
@@ -119,8 +122,8 @@ async function serverTime(db: Database): Promise<string> {
   return rows[0]?.now ?? '';
 }
 
-export const isSame = (one: Sum | undefined, other: Sum | undefined): boolean =>
-  one?.executions === other?.executions && one?.xor === other?.xor;
+export const isSame = (one = NOTHING, other = NOTHING): boolean =>
+  one.executions === other.executions && one.xor === other.xor;
 
 async function sumClaims(db: Database, when: ClaimsAt, oldest: number): Promise<Map<number, Sum>> {
   const months = new Map<number, Sum>();
@@ -130,6 +133,13 @@ async function sumClaims(db: Database, when: ClaimsAt, oldest: number): Promise<
     months.set(claim.month, sum);
     sum.executions += claim.closed ?? claim.ids.length;
     for (const id of claim.ids) sum.xor ^= id;
+  }
+  // Claimed, but gone with a forgotten test.
+  for await (const { month, ids } of forgottenIn(db, { from: oldest, to: MONTH_MAX, leaving: when.leaving })) {
+    const sum = months.get(month) ?? { executions: 0, xor: 0n };
+    months.set(month, sum);
+    sum.executions -= ids.length;
+    for (const id of ids) sum.xor ^= id;
   }
   return months;
 }
@@ -181,11 +191,20 @@ async function compareMonth({ clickhouse, db, month, storedBy, leaving }: Month)
     const known = claim.wasStored ? claimed : perhaps;
     for (const id of claim.ids) known.add(id);
   }
+  const forgotten = new Ids();
+  for await (const gone of forgottenIn(db, { from: month, to: month, leaving }))
+    for (const id of gone.ids) forgotten.add(id);
   const difference: MonthDifference = { month, missing: [], unclaimed: [], early: [], closed, repeated: 0 };
   for (const [part, storedIds] of stored.entries()) {
     const there = new Set(storedIds);
     difference.repeated += storedIds.length - there.size;
-    const must = claimed.part(part);
+    const open = claimed.part(part);
+    const gone = forgotten.part(part);
+    const must = open.difference(gone);
+    for (const id of gone.difference(open)) {
+      closed.executions--;
+      closed.xor ^= id;
+    }
     const may = perhaps.part(part);
     for (const id of must) if (!there.has(id)) difference.missing.push(id);
     for (const id of there) if (!must.has(id)) (may.has(id) ? difference.early : difference.unclaimed).push(id);

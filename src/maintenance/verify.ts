@@ -12,13 +12,13 @@ import { type PendingTests, readPending } from '../evaluation/pending.ts';
 import { verifyJudgements } from '../evaluation/verify.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { unfinishedDeletions } from '../postgres/deleted-repositories.ts';
 import { pendingTests } from '../postgres/former-groups.ts';
 import { ownerDifferences } from '../postgres/owners.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
 import { everyRepositoryId } from '../postgres/repositories.ts';
 import { ingestBlocks } from '../postgres/schema.ts';
 import { listingDifferences } from '../postgres/test-listings.ts';
+import { repositoriesLeaving } from './leaving.ts';
 import { readNewestRuns } from './newest-runs.ts';
 import { currentGroupOf, wronglyGrouped } from './regroup.ts';
 import { isRegrouped } from './regroup-online.ts';
@@ -219,24 +219,22 @@ export function reportOf(
 }
 
 async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
-  const isLeaving = repositoryId === undefined && (await unfinishedDeletions(deps.postgres.db)).length > 0;
+  const isLeaving = repositoryId === undefined && (await repositoriesLeaving(deps.postgres.db)).length > 0;
   const looks: Look[] = [];
-  // What is being deleted cannot be left out of a look at everything.
+  // What is being deleted or forgotten cannot be left out of a look at everything.
   for (const id of isLeaving ? await repositoriesToLookAt(deps) : [repositoryId]) looks.push(await lookAt(deps, id));
   return reportOf(looks, await lookAtLedger(deps));
 }
 
-/** The ids of all repositories of which either store has something, without those that are being deleted. */
+/** The ids of all repositories of which either store has something, without those of which rows are leaving. */
 export async function repositoriesToLookAt({
   clickhouse,
   postgres: { db },
 }: Pick<VerifyDeps, 'clickhouse' | 'postgres'>): Promise<ReadonlySet<string>> {
   const known = await everyRepositoryId(db);
   const stored = await clickhouse.select(storedRepositories, {});
-  const leaving = await unfinishedDeletions(db);
-  return new Set([...known, ...stored.map((row) => row.repository_id)]).difference(
-    new Set(leaving.map(({ id }) => id)),
-  );
+  const leaving = new Set(await repositoriesLeaving(db));
+  return new Set([...known, ...stored.map((row) => row.repository_id)]).difference(leaving);
 }
 
 /** The report as the API and the command show it. */

@@ -86,7 +86,11 @@ export async function forgetOutdatedCommits(tx: Executor, before = Number.MAX_SA
   await tx.execute(sql`delete from ${commitRecords} where first_ms < ${before}`);
 }
 
-/** Removes all records of a repository, for the same reason. */
-export async function forgetRecords(tx: Executor, repositoryId: string): Promise<void> {
-  await tx.execute(sql`delete from ${commitRecords} where repository_id = ${repositoryId}`);
+/** The same of one repository. */
+export async function forgetCommitRecordsOf(
+  tx: Executor,
+  repositoryId: string,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<void> {
+  await tx.execute(sql`delete from ${commitRecords} where repository_id = ${repositoryId} and first_ms < ${before}`);
 }

@@ -2,10 +2,11 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type AuditActor, byService } from '../domain/audit.ts';
-import { addCounts, type RowCounts } from '../domain/deletion.ts';
+import { addCounts } from '../domain/deletion.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { recordAudit } from './audit.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
+import type { Receipt } from './removal-receipt.ts';
 import { deedOf, pathOf } from './repository-changes.ts';
 import { endRepositoryKeys } from './repository-keys.ts';
 import { deletedRepositories, repositories } from './schema.ts';
@@ -98,23 +99,8 @@ export function deletionsFinishedSince(db: Executor, since: number): Promise<Del
   );
 }
 
-/** Adds removed rows to the receipt, in the transaction that removes them. */
-export async function noteRemoved(tx: Executor, deletionId: string, removed: RowCounts): Promise<void> {
-  for (const [table, rows] of Object.entries(removed))
-    await tx.execute(sql`
-      update ${deletedRepositories}
-      set removed = removed || jsonb_build_object(${table}::text, coalesce((removed->>${table}::text)::bigint, 0) + ${rows}::bigint)
-      where id = ${deletionId}`);
-}
-
-/** Notes rows of ClickHouse that are about to be removed. As many are left at most when a deletion continues. */
-export async function noteStored(db: Executor, deletionId: string, stored: RowCounts): Promise<void> {
-  for (const [table, rows] of Object.entries(stored))
-    await db.execute(sql`
-      update ${deletedRepositories}
-      set removed = removed || jsonb_build_object(${table}::text, greatest((removed->>${table}::text)::bigint, ${rows}::bigint))
-      where id = ${deletionId}`);
-}
+/** Where a deletion says what it removed. */
+export const receiptOf = ({ id }: Pick<Deletion, 'id'>): Receipt => ({ table: deletedRepositories, id });
 
 /** Notes that nothing is left. */
 export async function endDeletion(tx: Executor, deletionId: string, now: number): Promise<void> {

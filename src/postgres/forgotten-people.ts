@@ -15,6 +15,7 @@ import {
   deletedRepositories,
   eventOutbox,
   forgottenPeople,
+  forgottenTests,
   pullRequests,
   quarantinedCauses,
   quarantines,
@@ -39,6 +40,7 @@ const NAMES: readonly (readonly [PgTable, readonly PgColumn[]])[] = [
   [refusedUploads, [refusedUploads.sender]],
   [applicationKeys, [applicationKeys.madeBy]],
   [deletedRepositories, [deletedRepositories.deletedBy]],
+  [forgottenTests, [forgottenTests.requestedBy]],
   [audit, [audit.actorName, audit.subject, audit.objectName]],
 ];
 /** Columns of JSON in which a name may be a text. */

@@ -13,9 +13,9 @@ export const REBUILD_LOCK = 0x72656275;
 export const TOTALS_LOCK = 0x746f746c;
 /** "evnt": one process at a time gives events of the outbox their places. */
 export const PLACES_LOCK = 0x65766e74;
-/** "dele": one process at a time removes what is stored of deleted repositories. */
+/** "dele": one process at a time removes what is stored of deleted repositories, forgotten tests and people. */
 export const DELETION_LOCK = 0x64656c65;
-/** "reti": one process at a time drops the months that have left; no repository is removed meanwhile. */
+/** "reti": one process at a time drops the months that have left; no repository or test is removed meanwhile. */
 export const RETENTION_LOCK = 0x72657469;
 /** "regr": one process at a time regroups failures. */
 export const REGROUP_LOCK = 0x72656772;

@@ -42,6 +42,8 @@ type SettingsColumns = Pick<
   | 'waitingHourPrice'
   | 'eventRetentionDays'
   | 'renameConfidenceMin'
+  | 'executionRetentionDays'
+  | 'forgetTestsAfterDays'
   | 'hostKind'
   | 'hostUrl'
   | 'hostSource'
@@ -61,6 +63,8 @@ export const settingsOf = (repository: SettingsColumns): Settings => ({
   waiting_hour_price: repository.waitingHourPrice,
   event_retention_days: repository.eventRetentionDays,
   rename_confidence_min: repository.renameConfidenceMin,
+  execution_retention_days: repository.executionRetentionDays,
+  forget_tests_after_days: repository.forgetTestsAfterDays,
   host_page: repository.hostSource === 'setting' ? hostPageOf(repository) : null,
 });
 
@@ -81,6 +85,8 @@ export const DEFAULT_SETTINGS: Settings = {
   waiting_hour_price: null,
   event_retention_days: null,
   rename_confidence_min: null,
+  execution_retention_days: null,
+  forget_tests_after_days: null,
   host_page: null,
 };
 
@@ -97,6 +103,8 @@ export const columnsOf = (change: SettingsChange): RepositorySettings => ({
   ...(change.waiting_hour_price !== undefined && { waitingHourPrice: change.waiting_hour_price }),
   ...(change.event_retention_days !== undefined && { eventRetentionDays: change.event_retention_days }),
   ...(change.rename_confidence_min !== undefined && { renameConfidenceMin: change.rename_confidence_min }),
+  ...(change.execution_retention_days !== undefined && { executionRetentionDays: change.execution_retention_days }),
+  ...(change.forget_tests_after_days !== undefined && { forgetTestsAfterDays: change.forget_tests_after_days }),
   ...(change.host_page !== undefined && hostColumns(change.host_page, 'setting')),
 });
 

@@ -25,6 +25,8 @@ import {
   failedCommits,
   failureGroups,
   flakyExecutions,
+  forgottenExecutions,
+  forgottenTests,
   formerGroups,
   healthChanges,
   identities,
@@ -65,6 +67,7 @@ export const TABLES_BY_ID = [
   ...[causeNodes, causeGroups, causeDays, causeTerms, quarantinedCauses, testDurations, durationTotals],
   ...[quarantines, codeowners, ownedTests, testOwners, changedFiles, pullRequests, pullComments],
   ...[repositoryCounts, repositoryDays, savedViews, testRenames, backtests, uploadChunks, ingestClaims],
+  ...[forgottenTests, forgottenExecutions],
 ] as const;
 type TableById = (typeof TABLES_BY_ID)[number];
 
@@ -111,7 +114,7 @@ export async function removeRows(
 }
 
 /** Waits for the pass or refresh that is at the repository, and keeps others away until the end of the transaction. */
-async function lockState(tx: Executor, repositoryId: string): Promise<void> {
+export async function lockState(tx: Executor, repositoryId: string): Promise<void> {
   await lockPartitionsOf(tx, repositoryId);
   for (const lock of [TOTALS_LOCK, CAUSES_LOCK, DURATIONS_LOCK])
     await tx.execute(sql`select pg_advisory_xact_lock(${lock}, hashtext(${repositoryId}))`);

@@ -12,6 +12,7 @@ export * from './schema/durations.ts';
 export * from './schema/evaluation.ts';
 export * from './schema/events.ts';
 export * from './schema/forgotten-people.ts';
+export * from './schema/forgotten-tests.ts';
 export * from './schema/imports.ts';
 export * from './schema/ledger.ts';
 export * from './schema/owners.ts';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { z } from 'zod';
+import { upload } from '../support/fault-uploads.ts';
 import { makeFolder } from '../support/folder.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { randomFrom } from '../support/random.ts';
@@ -19,38 +20,16 @@ const service = ServiceProcess.onFolder(dataDir);
 beforeAll(() => service.start());
 afterAll(async () => void (await service.stop()));
 
-const cases = Array.from({ length: TESTS }, (_, i) =>
-  i % 50 === 0
-    ? `<testcase classname="c" name="t${i}"><failure type="E" message="no ${i}"/></testcase>`
-    : `<testcase classname="c" name="t${i}"/>`,
-).join('');
-
-const receiptSchema = z.object({ status: z.string() });
 const listSchema = z.object({
   deletions: z.array(z.object({ finished_at: z.string().nullable(), removed: z.record(z.string(), z.number()) })),
 });
-
-async function upload(repository: string, run: number): Promise<void> {
-  const query = `report_name=unit&pipeline_name=CI&job_name=test&run_id=${run}&commit=c${run}&branch=main&default_branch=main`;
-  const sent = await service.request(`/v1/ci/acme/repositories/${repository}/junit?${query}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/xml' },
-    body: `<testsuites><testsuite name="s">${cases}</testsuite></testsuites>`,
-  });
-  const { id } = z.object({ id: z.string() }).parse(await sent.json());
-  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(50)) {
-    const found = await service.request(`/v1/ci/acme/repositories/${repository}/uploads/${id}`);
-    if (receiptSchema.safeParse(await found.json()).data?.status === 'stored') return;
-  }
-  throw new Error('the upload is not stored');
-}
 
 const deletions = async () => listSchema.parse(await (await service.request(`${SHOP}/deletions`)).json()).deletions;
 
 test('a deletion survives kills, and verify finds no difference', async () => {
   const random = randomFrom(fc.readConfigureGlobal().seed ?? 0);
-  for (const run of [1, 2, 3]) await upload('shop', run);
-  await upload('kept', 1);
+  for (const run of [1, 2, 3]) await upload(service, { repository: 'shop', run, tests: TESTS });
+  await upload(service, { repository: 'kept', run: 1, tests: TESTS });
   expect((await service.request(`${SHOP}?confirm=acme/shop`, { method: 'DELETE' })).status).toBe(202);
   for (let kill = 0; kill < KILLS; kill++) {
     await Bun.sleep(KILLED_WITHIN_MS * random());

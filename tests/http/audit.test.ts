@@ -211,6 +211,13 @@ const DEEDS: Record<string, { action: string; act(): Promise<unknown> }> = {
     act: () =>
       send(`${REPOSITORY}/backtests`, json('POST', { auto_quarantine: 'flaky', since: '2026-11-01T00:00:00Z' })),
   },
+  'POST /v1/ci/:owner/repositories/:repository/tests/forget': {
+    action: 'tests.forget',
+    act: async () => {
+      const { id } = await service.stores.repositories.record({ host: 'github.com', owner, name });
+      return send(`${REPOSITORY}/tests/forget`, json('POST', { test_ids: [testIdOf(id, await testOf())] }));
+    },
+  },
   'POST /v1/people/forget': {
     action: 'person.forget',
     act: () => send('/v1/people/forget', json('POST', { name: `no one of ${name}` })),

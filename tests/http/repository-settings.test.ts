@@ -32,6 +32,8 @@ const DEFAULTS = {
   waiting_hour_price: null,
   event_retention_days: null,
   rename_confidence_min: null,
+  execution_retention_days: null,
+  forget_tests_after_days: null,
   host_page: null,
 };
 

@@ -39,9 +39,10 @@ const commandsBelow = (command: Command, before = ''): [name: string, command: C
   command.commands.flatMap((one) => {
     const name = `${before}${one.name()}`;
     // A format is an argument, though it has its own help.
-    return one.commands.length > 0 && !['push', 'gate'].includes(one.name())
-      ? commandsBelow(one, `${name} `)
-      : [[name, one] as [string, Command]];
+    const itself: [string, Command][] = [[name, one]];
+    if (one.commands.length === 0 || ['push', 'gate'].includes(one.name())) return itself;
+    // `tests` lists them, and has a command below.
+    return [...(one.registeredArguments.length > 0 ? itself : []), ...commandsBelow(one, `${name} `)];
   });
 
 test('docs/agents.md says what --json of each command prints, and names no other', async () => {

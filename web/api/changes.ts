@@ -56,3 +56,8 @@ export async function backtestsChanged(client: QueryClient): Promise<void> {
 export async function renamesDecided(client: QueryClient): Promise<void> {
   await readAgain(client, ['renames', ...SHOW_TESTS]);
 }
+
+/** After a worker was asked to forget tests: the receipts say how far it is, and what showed the tests is read again. */
+export async function testsForgotten(client: QueryClient): Promise<void> {
+  await readAgain(client, ['forgettings', ...SHOW_TESTS]);
+}

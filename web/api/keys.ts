@@ -13,6 +13,8 @@ export type ReadName =
   | 'import'
   | 'settings'
   | 'deletion preview'
+  | 'forgetting preview'
+  | 'forgettings'
   | 'search'
   | 'owners'
   | 'owners preview'

@@ -1,6 +1,7 @@
 /** Reads of the pages, as queries whose results are kept and shared, and what pages change. Types are those of the API's own schemas. */
 export * from './causes.ts';
 export * from './events.ts';
+export * from './forgetting.ts';
 export * from './operations.ts';
 export * from './paths.ts';
 export * from './prompts.ts';

@@ -29,6 +29,8 @@ const DEEDS: Record<Entry['action'], string> = {
   'repository.delete': 'deleted',
   'repository.deleted': 'removed all rows of',
   'person.forget': 'replaced a name by',
+  'tests.forget': 'asked to forget tests of',
+  'tests.forgotten': 'removed all rows of forgotten tests of',
   'quarantine.create': 'quarantined',
   'quarantine.update': 'changed the quarantine of',
   'quarantine.remove': 'released',

@@ -7,7 +7,11 @@ import type {
   QUARANTINE_WARNING_DAYS_MAX,
 } from '../../src/domain/quarantine-rules.ts';
 import type { RULE_CONFIDENCE_MIN } from '../../src/domain/rename-decisions.ts';
-import type { EVENT_RETENTION_DAYS_MAX, PRICE_MAX } from '../../src/domain/repository-settings.ts';
+import type {
+  EVENT_RETENTION_DAYS_MAX,
+  FORGET_TESTS_AFTER_DAYS_MIN,
+  PRICE_MAX,
+} from '../../src/domain/repository-settings.ts';
 import type { RERUN_PERCENT_MAX } from '../../src/domain/rerun-plan.ts';
 import type { RepositorySettingsAnswer, SettingsChange } from '../../src/operate/repository-settings.ts';
 import { type RepositoryPath, sessionQuery, settingsQuery } from '../api/queries.ts';
@@ -16,6 +20,7 @@ import { Section } from '../ui/section.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
 import { useTitle } from '../ui/title.ts';
 import { Deletion } from './settings-deletion.tsx';
+import { Forgetting } from './settings-forgetting.tsx';
 import { HostFields, hostPageIn, isSameHost } from './settings-host.tsx';
 import { OwnerRules } from './settings-owners.tsx';
 import { RenamedTests } from './settings-renames.tsx';
@@ -32,6 +37,7 @@ const MAX = {
   price: 100_000 satisfies typeof PRICE_MAX,
 };
 const RULE_CONFIDENCE = 0.9 satisfies typeof RULE_CONFIDENCE_MIN;
+const MIN = { forget_tests_after_days: 60 satisfies typeof FORGET_TESTS_AFTER_DAYS_MIN };
 /** Tests that each mode quarantines. */
 const AUTO_QUARANTINE: Record<AutoQuarantineMode, string> = {
   off: 'off',
@@ -69,6 +75,7 @@ function Loaded({ path }: { path: RepositoryPath }) {
       <div id="renamed-tests" className="scroll-mt-4">
         <RenamedTests path={path} />
       </div>
+      {mayChange && <Forgetting path={path} />}
       {mayChange && <Deletion path={path} />}
     </>
   );
@@ -209,6 +216,32 @@ function Form({ path, data, mayChange }: FormProps) {
             defaultValue={data.rename_confidence_min ?? ''}
           />
         </Field>
+        <Field
+          label="Executions are kept, in days"
+          hint="By whole months. Empty: as long as the installation does, which is also the longest. Older ones leave for good."
+        >
+          <input
+            name="execution_retention_days"
+            type="number"
+            min={1}
+            max={MAX.event_retention_days}
+            className="field"
+            defaultValue={data.execution_retention_days ?? ''}
+          />
+        </Field>
+        <Field
+          label="Tests are forgotten after, in days"
+          hint="Without a run on any branch. Empty: never. A quarantined test stays until its quarantine ends."
+        >
+          <input
+            name="forget_tests_after_days"
+            type="number"
+            min={MIN.forget_tests_after_days}
+            max={MAX.event_retention_days}
+            className="field"
+            defaultValue={data.forget_tests_after_days ?? ''}
+          />
+        </Field>
         <HostFields path={path} page={data.host_page} />
       </fieldset>
       <div className="flex flex-wrap items-center gap-3 border-t border-line px-4 py-3">
@@ -254,6 +287,8 @@ function changeIn(form: FormData, before: RepositorySettingsAnswer): SettingsCha
     waiting_hour_price: numberOf('waiting_hour_price'),
     event_retention_days: numberOf('event_retention_days'),
     rename_confidence_min: numberOf('rename_confidence_min'),
+    execution_retention_days: numberOf('execution_retention_days'),
+    forget_tests_after_days: numberOf('forget_tests_after_days'),
     host_page: isSameHost(host, before.host_page) ? before.host_page : host,
   };
   const changed = Object.entries(after).filter(

@@ -26,6 +26,7 @@ import { Loading, NotYet } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/title.ts';
 import { FailureGroups } from './test-failures.tsx';
+import { TestForgetting } from './test-forgetting.tsx';
 import { howSure, inWords } from './test-health.ts';
 import { Life } from './test-life.tsx';
 import { Places } from './test-places.tsx';
@@ -150,6 +151,7 @@ function Known({ path, test, window }: { path: TestPath; test: TestDetails; wind
         />
         <Places path={path} window={window} />
       </div>
+      <TestForgetting path={path} />
     </div>
   );
 }

@@ -39,6 +39,14 @@ export const repositories = schema.table(
     eventRetentionDays: integer('event_retention_days'),
     /** Proposed renames of tests are accepted from this confidence on; null: people decide. */
     renameConfidenceMin: doublePrecision('rename_confidence_min'),
+    /** For how many days its executions are kept, by whole months; null: as long as those of the installation. */
+    executionRetentionDays: integer('execution_retention_days'),
+    /** Months before this one, such as 202611, have left because of that; 0: none has. */
+    executionsSince: integer('executions_since').notNull().default(0),
+    /** The month that is leaving; null: none is. */
+    executionsLeaving: integer('executions_leaving'),
+    /** After how many days without a run a test is forgotten; null: never. */
+    forgetTestsAfterDays: integer('forget_tests_after_days'),
     /** Its page on its host, and who said so; null: no one has. */
     hostKind: text('host_kind', { enum: HOST_KINDS }),
     hostUrl: text('host_url'),

@@ -1,0 +1,85 @@
+/** What ClickHouse has of some tests. */
+import { z } from 'zod';
+import type { ClickHouse } from './client.ts';
+import { defineLongQuery } from './query.ts';
+
+/** Ids in one statement, which may have 256 KiB. */
+const TESTS_AT_ONCE = 2_000;
+
+const ofTests = { repository_id: 'UUID', test_ids: 'Array(UUID)' } as const;
+const executionsOfTests = defineLongQuery(
+  'maintenance/executions_of_tests',
+  ofTests,
+  z.object({ test_id: z.string(), month: z.number(), executions: z.number(), failures: z.number() }),
+);
+const executionIdsOfTests = defineLongQuery(
+  'maintenance/execution_ids_of_tests',
+  ofTests,
+  z.object({ test_id: z.string(), month: z.number(), execution_id: z.string().transform(BigInt) }),
+);
+const testsRunSince = defineLongQuery(
+  'maintenance/tests_run_since',
+  { ...ofTests, since_ms: 'Int64' },
+  z.object({ test_id: z.string() }),
+);
+
+/** Cuts a list of tests so that each piece fits into a statement. */
+export function* inStatements(testIds: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < testIds.length; from += TESTS_AT_ONCE) yield testIds.slice(from, from + TESTS_AT_ONCE);
+}
+
+export interface StoredOfTest {
+  testId: string;
+  /** Such as 202611. */
+  month: number;
+  executions: number;
+  failures: number;
+}
+
+/** How much is stored of some tests, by test and month. */
+export async function countStoredOfTests(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<StoredOfTest[]> {
+  const found: StoredOfTest[] = [];
+  for (const test_ids of inStatements(testIds))
+    for (const { test_id, ...stored } of await clickhouse.select(executionsOfTests, {
+      repository_id: repositoryId,
+      test_ids,
+    }))
+      found.push({ testId: test_id, ...stored });
+  return found;
+}
+
+/** The ids of all executions of some tests, by test and month. The tests fit into a statement, and their ids into memory. */
+export async function executionIdsOf(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<{ testId: string; month: number; id: bigint }[]> {
+  const rows = await clickhouse.select(executionIdsOfTests, { repository_id: repositoryId, test_ids: testIds });
+  return rows.map(({ test_id, month, execution_id }) => ({ testId: test_id, month, id: execution_id }));
+}
+
+/**
+ * Which of some tests have run since a moment, on any branch.
+ *
+ * @param since milliseconds since the epoch
+ */
+export async function testsThatRanSince(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  testIds: readonly string[],
+  since: number,
+): Promise<ReadonlySet<string>> {
+  const ran = new Set<string>();
+  for (const test_ids of inStatements(testIds))
+    for (const { test_id } of await clickhouse.select(testsRunSince, {
+      repository_id: repositoryId,
+      test_ids,
+      since_ms: since,
+    }))
+      ran.add(test_id);
+  return ran;
+}

@@ -1,0 +1,139 @@
+/** Which tests may be forgotten: those that are named, or those that have not run for some time. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { FORGOTTEN_AT_ONCE_MAX } from '../domain/forgetting.ts';
+import { type Database, type Executor, onPostgres } from './client.ts';
+import { plainColumn } from './columns.ts';
+import { baselines, identities, quarantines, tests } from './schema.ts';
+
+export interface NamedTest {
+  testId: string;
+  name: string;
+}
+
+/** Tests that could be forgotten, and those that stay until their quarantine ends. */
+export interface Forgettable {
+  tests: NamedTest[];
+  quarantined: NamedTest[];
+}
+
+const isQuarantined = (repositoryId: string) => sql`exists (
+  select from ${quarantines} where quarantines.repository_id = ${repositoryId} and quarantines.test_id = tests.test_id
+    and removed_at is null)`;
+
+const row = z
+  .object({ test_id: z.string(), name: z.string(), is_quarantined: z.boolean() })
+  .transform(({ test_id, name, is_quarantined }) => ({ testId: test_id, name, isQuarantined: is_quarantined }));
+
+const split = (found: readonly z.output<typeof row>[]): Forgettable => {
+  const named = (isOf: boolean): NamedTest[] =>
+    found.filter((one) => one.isQuarantined === isOf).map(({ testId, name }) => ({ testId, name }));
+  return { tests: named(false), quarantined: named(true) };
+};
+
+/** Those of some tests that are known. */
+async function forgettableAmong(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<Forgettable> {
+  const { rows } = await onPostgres(() =>
+    tx.execute(sql`
+      select test_id, name, ${isQuarantined(repositoryId)} as is_quarantined from ${tests}
+      where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) order by test_id`),
+  );
+  return split(rows.map((found) => row.parse(found)));
+}
+
+/** Of some tests, those that are not quarantined, whether or not they are known still. */
+export async function withoutQuarantine(
+  tx: Executor,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.execute<{ test_id: string }>(sql`
+    select distinct test_id from ${quarantines}
+    where repository_id = ${repositoryId} and test_id = any(${plainColumn(testIds)}::uuid[]) and removed_at is null`);
+  const kept = new Set(rows.map(({ test_id: testId }) => testId));
+  return testIds.filter((testId) => !kept.has(testId));
+}
+
+/** Which of some tests have run since a moment on any branch: PostgreSQL knows of default branches only. */
+type RanSince = (testIds: readonly string[], since: number) => Promise<ReadonlySet<string>>;
+
+export interface TestsWanted {
+  /** The ids of tests; undefined: those that have not run. */
+  testIds: readonly string[] | undefined;
+  /** A date and time. */
+  notRunSince: string | undefined;
+  ranSince: RanSince;
+}
+
+/** The tests that a request means. `isMore`: there are more than are forgotten at once. */
+export async function selectTests(
+  db: Database,
+  repositoryId: string,
+  { testIds = [], notRunSince, ranSince }: TestsWanted,
+): Promise<Forgettable & { isMore: boolean }> {
+  if (notRunSince !== undefined) return testsNotRunSince(db, repositoryId, Date.parse(notRunSince), ranSince);
+  return { ...(await forgettableAmong(db, repositoryId, testIds)), isMore: false };
+}
+
+/** Candidates that are looked at in one statement. */
+const CANDIDATES_AT_ONCE = 2_000;
+
+/**
+ * Tests that have not run since a moment on any branch, in the order of their ids. `isMore`: there are more than are forgotten at
+ * once.
+ *
+ * @param since milliseconds since the epoch
+ */
+async function testsNotRunSince(
+  db: Database,
+  repositoryId: string,
+  since: number,
+  ranSince: RanSince,
+): Promise<Forgettable & { isMore: boolean }> {
+  const found: Forgettable = { tests: [], quarantined: [] };
+  for (let after: string | null = null; ; ) {
+    const candidates = await notRunOnDefaultBranch(db, repositoryId, since, after);
+    const ran =
+      candidates.length === 0
+        ? new Set()
+        : await ranSince(
+            candidates.map(({ testId }) => testId),
+            since,
+          );
+    const gone = split(candidates.filter(({ testId }) => !ran.has(testId)));
+    found.tests.push(...gone.tests);
+    found.quarantined.push(...gone.quarantined);
+    if (found.tests.length > FORGOTTEN_AT_ONCE_MAX)
+      return { ...found, tests: found.tests.slice(0, FORGOTTEN_AT_ONCE_MAX), isMore: true };
+    after = candidates.at(-1)?.testId ?? null;
+    if (after === null || candidates.length < CANDIDATES_AT_ONCE) return { ...found, isMore: false };
+  }
+}
+
+/**
+ * When a test last ran on the default branch is known of its retained executions, of its last clean pass, and of what was
+ * believed when its last month left.
+ */
+async function notRunOnDefaultBranch(
+  db: Database,
+  repositoryId: string,
+  since: number,
+  after: string | null,
+): Promise<z.output<typeof row>[]> {
+  const beyond = sql`test_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid`;
+  const { rows } = await onPostgres(() =>
+    db.execute(sql`
+      with ran as (
+        select test_id, max(greatest(newest_ms, pass_ms, last_success_ms, last_failure_ms)) as at from ${identities}
+        where repository_id = ${repositoryId} and ${beyond} group by test_id
+        union all
+        select test_id, max((belief::jsonb ->> 0)::float8) from ${baselines}
+        where repository_id = ${repositoryId} and belief <> '' and ${beyond} group by test_id
+      ), last as (select test_id, max(at) as at from ran group by test_id)
+      select test_id, name, ${isQuarantined(repositoryId)} as is_quarantined
+      from ${tests} left join last using (test_id)
+      where repository_id = ${repositoryId} and ${beyond} and coalesce(last.at, 0) < ${since}
+      order by test_id limit ${CANDIDATES_AT_ONCE}`),
+  );
+  return rows.map((found) => row.parse(found));
+}
