@@ -376,7 +376,7 @@ describe('a block that is not stored', () => {
     await expectConsistent();
   });
 
-  test('is not waited for otherwise, and begins the test anew', async () => {
+  test('is not waited for otherwise, and begins the test again', async () => {
     const { stores, driver } = ingest;
     const repository = await repositoryWith(FLAKY);
     await driver.stop();

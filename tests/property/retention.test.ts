@@ -11,7 +11,7 @@ const age = fc.integer({ min: 0, max: 4_000 }).map((many) => many * DAY_MS);
 const own = fc.option(days, { nil: null });
 
 describe('a repository', () => {
-  test('keeps at most what the installation keeps, and all of it without days of its own', () => {
+  test('keeps at most what the installation keeps, and all of it unless it has fewer days', () => {
     fc.assert(
       fc.property(now, age, days, own, (at, old, installation, ofRepository) => {
         const kept = keptOf(installation, { executionRetentionDays: ofRepository, executionsSince: 0 });
