@@ -11,6 +11,20 @@ export const ALONE: ReadonlySet<string> = new Set([
   'tests/nightly/overload.test.ts',
 ]);
 
+/**
+ * Files that also run on a real ClickHouse server over HTTP (`npm run test:real`): every statement, the reads of requests, and
+ * what ingestion and maintenance promise. The others of these folders pass there as well, but take minutes and ask
+ * ClickHouse nothing else.
+ */
+export const ON_REAL_SERVER: readonly string[] = [
+  'tests/stores/*.test.ts',
+  'tests/ingest/{conflicts,delete-repository,event-log,exactly-once,forget-person}.test.ts',
+  'tests/ingest/{rebuild,renames,retention,uploads,verify}.test.ts',
+  'tests/http/{axis-filters,causes,commit-failures,day-values,details-stats,event-counts,events,explanation}.test.ts',
+  'tests/http/{failures-executions,history,legs,one-definition,plans,plan-work,pulls,repository-deletion}.test.ts',
+  'tests/http/{repository-stats,runs,search,search-patterns,search-totals,segments}.test.ts',
+];
+
 /** To open the stores takes some seconds, so a batch is much longer than that. */
 const BATCH_SECONDS = 100;
 /** For a file that has not been timed. */
@@ -70,16 +84,30 @@ export async function runBatches<Batch>(
   return worst;
 }
 
-/** How long the tests of each file took, by the report of `bun test`. */
-export function secondsIn(report: string): Record<string, number> {
-  const seconds: Record<string, number> = {};
+/** Some lines of what `bun test` reports, each with the file whose test it is about. */
+function* linesIn(report: string): Generator<{ file: string; line: string }> {
   let file: string | undefined;
   for (const line of report.split('\n')) {
     file = /^(?:::group::)?(tests\/\S+\.test\.ts):$/.exec(line)?.[1] ?? file;
     // Failures are repeated at the end.
-    if (/^\d+ tests? failed:$/.test(line)) break;
+    if (/^\d+ tests? failed:$/.test(line)) return;
+    if (file !== undefined) yield { file, line };
+  }
+}
+
+/** How many tests of each file passed, by the report of `bun test`. */
+export function passedIn(report: string): Record<string, number> {
+  const passed: Record<string, number> = {};
+  for (const { file, line } of linesIn(report)) if (line.startsWith('(pass) ')) passed[file] = (passed[file] ?? 0) + 1;
+  return passed;
+}
+
+/** How long the tests of each file took, by the report of `bun test`. */
+export function secondsIn(report: string): Record<string, number> {
+  const seconds: Record<string, number> = {};
+  for (const { file, line } of linesIn(report)) {
     const took = /^\((?:pass|fail)\) .* \[([\d.]+)ms\]$/.exec(line)?.[1];
-    if (file !== undefined && took !== undefined) seconds[file] = (seconds[file] ?? 0) + Number(took) / 1_000;
+    if (took !== undefined) seconds[file] = (seconds[file] ?? 0) + Number(took) / 1_000;
   }
   return Object.fromEntries(Object.entries(seconds).map(([name, sum]) => [name, Math.round(sum * 10) / 10]));
 }

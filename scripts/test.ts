@@ -1,5 +1,6 @@
 /**
  * `npm test` and `npm run test:nightly`: every file of tests, in batches that run beside each other (scripts/test-plan.ts).
+ * `npm run test:real`: those that also run on a real ClickHouse server, and a list of what ran there.
  * The report of a batch is printed when it ends. Paths on the command line go to a single `bun test`:
  * `npm test tests/http`. `--record` writes down how long each file took, for the next plan.
  */
@@ -9,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { Glob } from 'bun';
 import { makeFolder } from '../tests/support/folder.ts';
 import { makeTemplate } from '../tests/support/template.ts';
-import { planTests, runBatches, secondsIn } from './test-plan.ts';
+import { ON_REAL_SERVER, passedIn, planTests, runBatches, secondsIn } from './test-plan.ts';
 
 const ROOT = resolve(import.meta.dir, '..');
 const TIMINGS = join(ROOT, 'tests/timings.json');
@@ -19,8 +20,10 @@ const BATCHES_MORE = 1;
 
 const args = process.argv.slice(2);
 const isNightly = args.includes('--nightly');
+const isReal = args.includes('--real');
 const isRecording = args.includes('--record');
-const paths = args.filter((arg) => arg !== '--nightly' && arg !== '--record');
+const paths = args.filter((arg) => !['--nightly', '--real', '--record'].includes(arg));
+const chosen = isReal ? ON_REAL_SERVER : ['tests/**/*.test.ts'];
 process.exit(paths.length > 0 ? await runHere(paths) : await runAll());
 
 /** The command for some files. bunfig.toml leaves out those of `tests/nightly`. */
@@ -35,7 +38,7 @@ function runHere(files: readonly string[]): Promise<number> {
 /** @returns the exit code: 0 if every test passed */
 async function runAll(): Promise<number> {
   const timings: Record<string, number> = await Bun.file(TIMINGS).json();
-  const files = [...new Glob('tests/**/*.test.ts').scanSync(ROOT)];
+  const files = chosen.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)]);
   const { batches, alone } = planTests(
     files.filter((file) => file.startsWith(NIGHTLY) === isNightly),
     timings,
@@ -43,7 +46,9 @@ async function runAll(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-reports-'));
   const template = makeFolder('template');
   await makeTemplate(template);
-  const env = { ...process.env, TEST_TEMPLATE: template };
+  const env = { ...process.env, TEST_TEMPLATE: template, ...(isReal && { TEST_CLICKHOUSE: 'real' }) };
+  const onServers: string[] = [];
+  const passed: Record<string, number> = {};
   let reports = 0;
   const failed = new Set<string>();
   const run = async (batch: readonly string[]): Promise<number> => {
@@ -60,6 +65,8 @@ async function runAll(): Promise<number> {
     closeSync(output);
     const report = readFileSync(path, 'utf8');
     Object.assign(timings, secondsIn(report));
+    Object.assign(passed, passedIn(report));
+    for (const [line] of report.matchAll(/^ClickHouse server .*/gm)) onServers.push(line);
     for (const [line] of report.matchAll(/^\(fail\) .*/gm)) failed.add(line);
     // All of it before the process ends. `Bun.write` would begin at the start of a file.
     await new Promise((done) => process.stderr.write(report, done));
@@ -74,8 +81,17 @@ async function runAll(): Promise<number> {
     ),
   ];
   for (const made of [folder, template]) rmSync(made, { recursive: true, force: true });
+  if (isReal) {
+    const ran = Object.entries(passed).toSorted();
+    console.error(`\nOn a real ClickHouse server over HTTP, tests that passed:`);
+    for (const [file, count] of ran) console.error(`  ${String(count).padStart(4)}  ${file}`);
+    console.error(
+      `  ${ran.reduce((sum, [, count]) => sum + count, 0)} in ${ran.length} files\n  ${onServers.join('\n  ')}`,
+    );
+  }
   if (failed.size > 0) console.error(`\nTests that failed; their reports are above:\n  ${[...failed].join('\n  ')}`);
-  if (isRecording) {
+  // There they take other times.
+  if (isRecording && !isReal) {
     const known = Object.entries(timings).filter(([file]) => files.includes(file));
     await Bun.write(TIMINGS, `${JSON.stringify(Object.fromEntries(known.toSorted()), null, 2)}\n`);
   }

@@ -2,8 +2,8 @@
  * Real stores for tests: embedded PostgreSQL and ClickHouse in a temporary folder, opened once for the whole run and closed
  * with it. Tests stay apart by repository: each gets its own from {@link uniqueRepository}.
  *
- * `TEST_CLICKHOUSE=http` has the same tests reach ClickHouse over HTTP (the test server), `TEST_CLICKHOUSE=cluster` over
- * HTTP as a cluster of one shard.
+ * `TEST_CLICKHOUSE=real` has the same tests reach a real ClickHouse server over HTTP, as a user with the rights of the service;
+ * `TEST_CLICKHOUSE=http` the test server, and `TEST_CLICKHOUSE=cluster` that as a cluster of one shard.
  */
 import { rmSync } from 'node:fs';
 import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
@@ -12,6 +12,7 @@ import { type Deps, openDeps } from '../../src/deps.ts';
 import { noteNewInstallation } from '../../src/maintenance/regroup-online.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
+import { grantedUser, type RealClickHouse, startRealClickHouse } from './clickhouse-real/server.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
 import { makeFolder } from './folder.ts';
 import { beginWithTemplate } from './template.ts';
@@ -19,6 +20,10 @@ import { beginWithTemplate } from './template.ts';
 export interface TestStores extends Deps {
   clock: TestClock;
 }
+
+/** With the rights that the documents name, and those to what only tests do. */
+const { grants = [], ...service } = grantedUser();
+const TEST_USER = { ...service, grants: [...grants, 'GRANT TRUNCATE ON ci.*', 'GRANT SELECT ON system.*'] };
 
 let opened: Promise<TestStores> | undefined;
 
@@ -35,10 +40,11 @@ async function open(): Promise<TestStores> {
   const kind = process.env.TEST_CLICKHOUSE;
   const isCluster = kind === 'cluster';
   const server = kind === 'http' || isCluster ? await startClickHouseServer({ isCluster }) : undefined;
+  const real = kind === 'real' ? await startRealClickHouse([TEST_USER]) : undefined;
   const config = readConfig({
     DATA_DIR: dataDir,
     PORT: '0',
-    CLICKHOUSE_URL: server?.url,
+    CLICKHOUSE_URL: server?.url ?? real?.url(TEST_USER),
     CLICKHOUSE_CLUSTER: isCluster ? 'one' : undefined,
   });
   const log = createLogger(process.env.TEST_LOG ?? 'error');
@@ -46,9 +52,23 @@ async function open(): Promise<TestStores> {
   const close = async (): Promise<void> => {
     await deps.close();
     await server?.stop();
+    if (real) console.error(await workOf(real));
+    await real?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { ...deps, clock, close };
+}
+
+/** A line that says how much the tests asked of a server. */
+async function workOf(server: RealClickHouse): Promise<string> {
+  const [version, statements, inserts] = (
+    await server.ask(
+      "SELECT version(), sumIf(value, event = 'Query'), sumIf(value, event = 'InsertQuery') FROM system.events FORMAT TSV",
+    )
+  )
+    .trim()
+    .split('\t');
+  return `ClickHouse server ${version}: ${statements} statements, of these ${inserts} inserts`;
 }
 
 /** Called once, when the last test file of the run has ended. */

@@ -1,7 +1,8 @@
 /** The plan of a run of the tests: every file once, and none left over at the end. */
 import { expect, test } from 'bun:test';
+import { Glob } from 'bun';
 import fc from 'fast-check';
-import { ALONE, planTests, runBatches, secondsIn } from '../../scripts/test-plan.ts';
+import { ALONE, ON_REAL_SERVER, passedIn, planTests, runBatches, secondsIn } from '../../scripts/test-plan.ts';
 
 const timed = fc.uniqueArray(
   fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.double({ min: 0, max: 200, noNaN: true })),
@@ -34,7 +35,7 @@ test('batches begin with the longest, and none is longer than the longest file o
   );
 });
 
-test('the report of a batch says how long the tests of each file took', () => {
+test('the report of a batch says how long the tests of each file took, and how many passed', () => {
   const report = `bun test v1.4.5
 tests/unit/one.test.ts:
 (pass) a > b [1500.00ms]
@@ -49,6 +50,18 @@ tests/unit/two.test.ts:
 (fail) d [600.00ms]
 `;
   expect(secondsIn(report)).toEqual({ 'tests/unit/one.test.ts': 2.1, 'tests/unit/two.test.ts': 0 });
+  expect(passedIn(report)).toEqual({ 'tests/unit/one.test.ts': 1, 'tests/unit/two.test.ts': 2 });
+});
+
+test('each file that is to run on a real server is there, and named once', () => {
+  const named = ON_REAL_SERVER.flatMap((pattern) => {
+    const [, names] = /\{(.*)\}/.exec(pattern) ?? [];
+    const found = [...new Glob(pattern).scanSync('.')];
+    if (names !== undefined) expect(found).toHaveLength(names.split(',').length);
+    return found;
+  });
+  expect(named.length).toBeGreaterThan(40);
+  expect(new Set(named).size).toBe(named.length);
 });
 
 test('a batch that fails fails the run, though one that began before it passes later', async () => {
