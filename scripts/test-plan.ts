@@ -12,18 +12,21 @@ export const ALONE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Files that also run on a real ClickHouse server over HTTP (`npm run test:real`): every statement, the reads of requests, and
- * what ingestion and maintenance promise. The others of these folders pass there as well, but take minutes and ask
- * ClickHouse nothing else.
+ * Files that also run over HTTP on real ClickHouse servers (`npm run test:real`): on one, every statement, the reads of requests,
+ * and what ingestion and maintenance promise; on two shards, what changes stored rows. The others of these folders pass there
+ * as well, but take minutes and ask ClickHouse nothing else.
  */
-export const ON_REAL_SERVER: readonly string[] = [
-  'tests/stores/*.test.ts',
-  'tests/ingest/{conflicts,delete-repository,event-log,exactly-once,forget-person}.test.ts',
-  'tests/ingest/{rebuild,renames,retention,uploads,verify}.test.ts',
-  'tests/http/{axis-filters,causes,commit-failures,day-values,details-stats,event-counts,events,explanation}.test.ts',
-  'tests/http/{failures-executions,history,legs,one-definition,plans,plan-work,pulls,repository-deletion}.test.ts',
-  'tests/http/{repository-stats,runs,search,search-patterns,search-totals,segments}.test.ts',
-];
+export const ON_SERVERS: Readonly<Record<string, readonly string[]>> = {
+  real: [
+    'tests/stores/*.test.ts',
+    'tests/ingest/{conflicts,delete-repository,event-log,exactly-once,forget-person}.test.ts',
+    'tests/ingest/{rebuild,renames,retention,uploads,verify}.test.ts',
+    'tests/http/{axis-filters,causes,commit-failures,day-values,details-stats,event-counts,events,explanation}.test.ts',
+    'tests/http/{failures-executions,history,legs,one-definition,plans,plan-work,pulls,repository-deletion}.test.ts',
+    'tests/http/{repository-stats,runs,search,search-patterns,search-totals,segments}.test.ts',
+  ],
+  shards: ['tests/ingest/{delete-repository,renames}.test.ts'],
+};
 
 /** To open the stores takes some seconds, so a batch is much longer than that. */
 const BATCH_SECONDS = 100;

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { Glob } from 'bun';
 import { makeFolder } from '../tests/support/folder.ts';
 import { makeTemplate } from '../tests/support/template.ts';
-import { ON_REAL_SERVER, passedIn, planTests, runBatches, secondsIn } from './test-plan.ts';
+import { ON_SERVERS, passedIn, planTests, runBatches, secondsIn } from './test-plan.ts';
 
 const ROOT = resolve(import.meta.dir, '..');
 const TIMINGS = join(ROOT, 'tests/timings.json');
@@ -20,10 +20,11 @@ const BATCHES_MORE = 1;
 
 const args = process.argv.slice(2);
 const isNightly = args.includes('--nightly');
-const isReal = args.includes('--real');
+/** A `TEST_CLICKHOUSE`. */
+const servers = args.find((arg) => arg.startsWith('--on='))?.slice('--on='.length);
 const isRecording = args.includes('--record');
-const paths = args.filter((arg) => !['--nightly', '--real', '--record'].includes(arg));
-const chosen = isReal ? ON_REAL_SERVER : ['tests/**/*.test.ts'];
+const paths = args.filter((arg) => !arg.startsWith('--'));
+const chosen = servers === undefined ? ['tests/**/*.test.ts'] : (ON_SERVERS[servers] ?? []);
 process.exit(paths.length > 0 ? await runHere(paths) : await runAll());
 
 /** The command for some files. bunfig.toml leaves out those of `tests/nightly`. */
@@ -46,7 +47,7 @@ async function runAll(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'ci-insights-reports-'));
   const template = makeFolder('template');
   await makeTemplate(template);
-  const env = { ...process.env, TEST_TEMPLATE: template, ...(isReal && { TEST_CLICKHOUSE: 'real' }) };
+  const env = { ...process.env, TEST_TEMPLATE: template, ...(servers !== undefined && { TEST_CLICKHOUSE: servers }) };
   const onServers: string[] = [];
   const passed: Record<string, number> = {};
   let reports = 0;
@@ -81,9 +82,9 @@ async function runAll(): Promise<number> {
     ),
   ];
   for (const made of [folder, template]) rmSync(made, { recursive: true, force: true });
-  if (isReal) {
+  if (servers !== undefined) {
     const ran = Object.entries(passed).toSorted();
-    console.error(`\nOn a real ClickHouse server over HTTP, tests that passed:`);
+    console.error(`\nOver HTTP on ClickHouse (${servers}), tests that passed:`);
     for (const [file, count] of ran) console.error(`  ${String(count).padStart(4)}  ${file}`);
     console.error(
       `  ${ran.reduce((sum, [, count]) => sum + count, 0)} in ${ran.length} files\n  ${onServers.join('\n  ')}`,
@@ -91,7 +92,7 @@ async function runAll(): Promise<number> {
   }
   if (failed.size > 0) console.error(`\nTests that failed; their reports are above:\n  ${[...failed].join('\n  ')}`);
   // There they take other times.
-  if (isRecording && !isReal) {
+  if (isRecording && servers === undefined) {
     const known = Object.entries(timings).filter(([file]) => files.includes(file));
     await Bun.write(TIMINGS, `${JSON.stringify(Object.fromEntries(known.toSorted()), null, 2)}\n`);
   }

@@ -1,5 +1,6 @@
 /** Merges the chunks of many jobs into large blocks: ClickHouse's cost is per insert, not per row. */
 
+import type { ClickHouse } from '../src/clickhouse/client.ts';
 import type { WriteOutcome } from '../src/ledger/ledger.ts';
 import type { PreparedChunk } from '../src/ledger/prepare.ts';
 
@@ -21,6 +22,26 @@ const BUSY_MS = 1_000;
 /** Blocks written at a time: one is claimed while another is inserted. */
 const WRITES_MAX = 2;
 
+type Write = (chunks: readonly PreparedChunk[]) => Promise<WriteOutcome[]>;
+
+/** A batcher for each shard: while one does not answer, the blocks of the others go on. */
+export class Batchers {
+  readonly #ofShards = new Map<number, Batcher>();
+
+  constructor(
+    private readonly clickhouse: Pick<ClickHouse, 'shardOf'>,
+    private readonly write: (chunks: readonly PreparedChunk[], shard: number) => Promise<WriteOutcome[]>,
+  ) {}
+
+  /** Returns when the chunk is stored, and throws the reason if it is not. */
+  async add(chunk: PreparedChunk, bytes: number): Promise<void> {
+    const shard = await this.clickhouse.shardOf(chunk.repositoryId);
+    const batcher = this.#ofShards.get(shard) ?? new Batcher((chunks) => this.write(chunks, shard));
+    this.#ofShards.set(shard, batcher);
+    return batcher.add(chunk, bytes);
+  }
+}
+
 interface Waiting {
   chunk: PreparedChunk;
   bytes: number;
@@ -36,7 +57,7 @@ export class Batcher {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = { chunks: 0, tookMs: 0, endedAt: 0 };
 
-  constructor(private readonly write: (chunks: readonly PreparedChunk[]) => Promise<WriteOutcome[]>) {}
+  constructor(private readonly write: Write) {}
 
   /** Returns when the chunk is stored, and throws the reason if it is not. */
   add(chunk: PreparedChunk, bytes: number): Promise<void> {

@@ -14,7 +14,7 @@ import { prEvents } from '../src/queue/pr-events.ts';
 import { testRuns } from '../src/queue/test-runs.ts';
 import { uploadBundles } from '../src/queue/upload-bundles.ts';
 import { Backtester } from './backtester.ts';
-import { Batcher } from './batcher.ts';
+import { Batchers } from './batcher.ts';
 import { Commenter } from './commenter.ts';
 import { type Consumer, consume } from './consume.ts';
 import { Deleter } from './deleter.ts';
@@ -84,8 +84,8 @@ export function startWorkers(
   const names = new TestNamesStore(db);
   // Each track has its own blocks: a small chunk in one with large ones would wait until these are stored.
   const trackHandler = () => {
-    const batcher = new Batcher((chunks) => ledger.write(chunks));
-    return testRunsHandler({ clock, repositories, names, batcher, retentionDays, fingerprints });
+    const batchers = new Batchers(clickhouse, (chunks, shard) => ledger.write(chunks, shard));
+    return testRunsHandler({ clock, repositories, names, batchers, retentionDays, fingerprints });
   };
   const storeChunk = trackHandler();
   const consumers: Record<JobName, Consumer> = {
@@ -101,7 +101,7 @@ export function startWorkers(
   };
   if (!clockAgreement.isAgreed) takeJobs(false);
   clockAgreement.onChange(takeJobs);
-  const sweeper = new Sweeper({ db, ledger, log });
+  const sweeper = new Sweeper({ db, clickhouse, ledger, log });
   const retention = new Retention({
     ...{ clickhouse: background, db, quarantines, clock, clockAgreement, retentionDays, auditRetentionDays, log },
   });

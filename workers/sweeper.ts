@@ -1,6 +1,8 @@
 /**
  * Finishes what a process that died left behind: blocks that are claimed but not stored. Forgets splits of old runs, too.
  */
+import type { ClickHouse } from '../src/clickhouse/client.ts';
+import { ShardByShard } from '../src/clickhouse/shards.ts';
 import { unstoredBlocks } from '../src/ledger/blocks.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import type { Logger } from '../src/observability/log.ts';
@@ -16,6 +18,7 @@ const BLOCKS_MAX = 500;
 
 export interface SweeperDeps {
   db: Database;
+  clickhouse: Pick<ClickHouse, 'isSharded'>;
   ledger: Ledger;
   log: Logger;
 }
@@ -35,19 +38,26 @@ export class Sweeper {
 
   /** One round; `ageSeconds` of 0 takes every unfinished block. Returns how many it took up. */
   async sweep(ageSeconds = AGE_SECONDS): Promise<number> {
-    const { db, ledger, log } = this.deps;
-    const found = await unstoredBlocks(db, ageSeconds, BLOCKS_MAX);
+    const { db, clickhouse, ledger, log } = this.deps;
+    const shards = new ShardByShard(clickhouse);
     let taken = 0;
-    for (const blockId of found) {
-      if (this.loop.isStopped) break;
-      taken++;
-      log.info({ block: blockId }, 'storing a block that was left behind');
-      // The ledger wakes the evaluator.
-      await ledger.replay(blockId);
-    }
+    let failed: number;
+    do {
+      failed = shards.failed.length;
+      const found = await unstoredBlocks(db, ageSeconds, { limit: BLOCKS_MAX, exceptShards: shards.failed });
+      for (const { blockId, shard } of found) {
+        if (this.loop.isStopped || shards.failed.includes(shard)) continue;
+        taken++;
+        log.info({ block: blockId }, 'storing a block that was left behind');
+        // The ledger wakes the evaluator.
+        await shards.attempt(shard, () => ledger.replay(blockId));
+      }
+      // There are more than one round takes.
+      if (found.length === BLOCKS_MAX) this.loop.wake();
+      // Those of a shard that does not answer took the room of others.
+    } while (shards.failed.length > failed && !this.loop.isStopped);
     while (!this.loop.isStopped && (await forgetSplits(db)) > 0);
-    // There are more than one round takes.
-    if (taken === BLOCKS_MAX) this.loop.wake();
+    shards.rethrow();
     return taken;
   }
 }

@@ -14,7 +14,7 @@ import { type PreparedChunk, type PrepareOptions, preparingChunk } from '../src/
 import type { Repository, RepositoryStore } from '../src/postgres/repositories.ts';
 import type { TestNamesStore } from '../src/postgres/test-names.ts';
 import type { TestRunsJob, testRunsSchema } from '../src/queue/test-runs.ts';
-import type { Batcher } from './batcher.ts';
+import type { Batchers } from './batcher.ts';
 import type { Handler } from './consume.ts';
 import { FingerprintBudget } from './fingerprint-budget.ts';
 
@@ -22,7 +22,7 @@ export interface TestRunsDeps {
   clock: Clock;
   repositories: RepositoryStore;
   names: TestNamesStore;
-  batcher: Batcher;
+  batchers: Batchers;
   retentionDays: number;
   /** Shared by all queues of the process; a new one unless given. */
   fingerprints?: FingerprintBudget;
@@ -33,7 +33,7 @@ export const testRunsHandler = ({
   clock,
   repositories,
   names,
-  batcher,
+  batchers,
   retentionDays,
   fingerprints = new FingerprintBudget(),
 }: TestRunsDeps): Handler<typeof testRunsSchema> => {
@@ -51,7 +51,7 @@ export const testRunsHandler = ({
     });
     if ('buried' in chunk) return chunk;
     try {
-      await batcher.add(chunk, job.bytes);
+      await batchers.add(chunk, job.bytes);
       return undefined;
     } catch (error) {
       if (error instanceof RepositoryDeleted) {

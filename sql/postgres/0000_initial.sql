@@ -287,6 +287,7 @@ CREATE TABLE "ci_insights"."dead_letters" (
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."ingest_blocks" (
 	"block_id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ci_insights"."ingest_blocks_block_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"shard" smallint NOT NULL,
 	"executions" integer NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"stored_at" timestamp with time zone,

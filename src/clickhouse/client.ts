@@ -33,6 +33,7 @@ import {
   type Settings,
   settingsClause,
 } from './settings.ts';
+import { shardAmong } from './shards.ts';
 import { singleServer, type Topology } from './topology.ts';
 import { assertFromClickHouse, isAuthenticationFailure, isUnknownSetting } from './trouble.ts';
 
@@ -89,6 +90,8 @@ export interface ClickHouse {
   close(): Promise<void>;
   /** Whether repositories are on several servers. */
   readonly isSharded: boolean;
+  /** The number of the shard that stores a repository, from 0; 0 where there is one server. */
+  shardOf(repositoryId: string): Promise<number>;
 }
 
 export interface ClickHouseOptions {
@@ -189,6 +192,7 @@ function overEngine({ clients, insert, runNow, close }: EmbeddedEngine): Stores 
   };
 }
 
+const weightSchema = z.object({ weight: z.number() });
 const nameSchema = z.object({ name: z.string() });
 const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => nameSchema.parse(row).name);
 
@@ -196,6 +200,8 @@ const killing = (beginning: string): string =>
   bindLiterals('KILL QUERY WHERE startsWith(query, {beginning: String}) ASYNC', { beginning });
 
 class Client implements ClickHouse {
+  #weights: Promise<number[]> | undefined;
+
   constructor(
     private readonly stores: Stores,
     private readonly topology: Topology,
@@ -205,6 +211,20 @@ class Client implements ClickHouse {
 
   get isSharded(): boolean {
     return this.topology.isSharded;
+  }
+
+  async shardOf(repositoryId: string): Promise<number> {
+    const { weights } = this.topology;
+    if (weights === undefined) return 0;
+    // Asked once. They change only with the cluster, and that needs a stop of the service (docs/operations.md).
+    this.#weights ??= this.rows(weights).then(
+      (rows) => rows.map((row) => weightSchema.parse(row).weight),
+      (error) => {
+        this.#weights = undefined;
+        throw error;
+      },
+    );
+    return shardAmong(await this.#weights, repositoryId);
   }
 
   async select<P extends ParameterTypes, R>(

@@ -57,6 +57,7 @@ const COLUMN_CHANGES = new Set(['ADD COLUMN', 'DROP COLUMN', 'MODIFY COLUMN', 'R
 export class Cluster implements Topology {
   readonly isSharded = true;
   readonly settings = SETTINGS;
+  readonly weights: string;
 
   /**
    * @param name the cluster in `remote_servers`; letters, digits and `_`
@@ -67,6 +68,7 @@ export class Cluster implements Topology {
     private readonly definitions: readonly string[],
   ) {
     if (!/^\w+$/.test(name)) throw new TypeError('the name of a cluster may contain letters, digits and _ only');
+    this.weights = `SELECT any(shard_weight) AS weight FROM system.clusters WHERE cluster = '${name}' GROUP BY shard_num ORDER BY shard_num`;
   }
 
   commands(sql: string): string[] {

@@ -19,6 +19,7 @@ const ON_SERVER: readonly Grant[] = [
 const ON_CLUSTER: readonly Grant[] = [
   { statement: `GRANT ${ON_TABLES} ON ci_shard.* TO <user>`, purpose: 'for the tables of the shards' },
   { statement: 'GRANT CLUSTER, REMOTE ON *.* TO <user>', purpose: 'to create and read on every host' },
+  { statement: 'GRANT SELECT ON system.clusters TO <user>', purpose: 'to know which shard stores a repository' },
   { statement: 'GRANT SYSTEM SYNC REPLICA ON ci.* TO <user>', purpose: 'to wait until a row is on every host' },
 ];
 

@@ -11,6 +11,7 @@ import { grantsFor } from './grants.ts';
 import { loadMigrations, type Migration } from './migrations.ts';
 
 const ACCESS_DENIED = '497';
+const ANY_REPOSITORY = '00000000-0000-0000-0000-000000000000';
 const UNKNOWN_SETTING = '115';
 const UNKNOWN_TABLE_OR_DATABASE = new Set(['60', '81']);
 
@@ -20,6 +21,8 @@ const UNKNOWN_TABLE_OR_DATABASE = new Set(['60', '81']);
  */
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[]> {
   try {
+    // Workers ask this for each upload: without the right, it is the start that fails.
+    await clickhouse.shardOf(ANY_REPOSITORY);
     const done = await migrationsDone(clickhouse);
     const pending = loadMigrations().filter(({ version }) => !done.has(version));
     if (pending.length > 0) await runMigrations(clickhouse, pending);

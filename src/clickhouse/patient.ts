@@ -11,4 +11,5 @@ export const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
   isSharded: clickhouse.isSharded,
+  shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
 });

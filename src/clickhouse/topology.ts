@@ -10,6 +10,8 @@ export interface Topology {
   afterInsert(table: string): string | undefined;
   /** Whether repositories are on several servers. */
   readonly isSharded: boolean;
+  /** The statement that lists the `weight` of each shard in order; undefined: there is one server. */
+  readonly weights: string | undefined;
   /** Settings sent with every statement. */
   readonly settings: Readonly<Record<string, string | number>>;
 }
@@ -19,5 +21,6 @@ export const singleServer: Topology = {
   read: (sql) => sql,
   afterInsert: () => undefined,
   isSharded: false,
+  weights: undefined,
   settings: {},
 };

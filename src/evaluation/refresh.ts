@@ -10,6 +10,7 @@
 
 import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
+import { ShardByShard } from '../clickhouse/shards.ts';
 import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
 import { type AutoQuarantineMode, quarantineSearch } from '../domain/quarantine-rules.ts';
 import { windowUpTo } from '../domain/ratio-window.ts';
@@ -85,17 +86,21 @@ export class Refresh {
 
   /** Refreshes every repository that is due; one with more than a step takes again, once the others had their turn. */
   async all(isStopped: () => boolean = () => false): Promise<void> {
+    const { db, clickhouse } = this.deps;
+    const shards = new ShardByShard(clickhouse);
     let isMoreLeft: boolean;
     do {
       isMoreLeft = false;
       const done: string[] = [];
       while (!isStopped()) {
-        const id = await onPostgres(() => nextStale(this.deps.db, this.isHasty, done));
+        const id = await onPostgres(() => nextStale(db, this.isHasty, done));
         if (id === undefined) break;
         done.push(id);
-        if (await this.refresh(id)) isMoreLeft = true;
+        const shard = await clickhouse.shardOf(id);
+        if (await shards.attempt(shard, () => this.refresh(id))) isMoreLeft = true;
       }
     } while (isMoreLeft && !isStopped());
+    shards.rethrow();
   }
 
   /** Refreshes what is due of a repository. Returns whether it has more commits than one step reads. */

@@ -88,6 +88,7 @@ export const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
   isSharded: clickhouse.isSharded,
+  shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
 });
 
 interface Explained extends Pick<ExplanationInput, 'test' | 'asOf' | 'now'> {

@@ -90,10 +90,12 @@ export class Ledger {
   /**
    * Stores what is new in the chunks as one block. Returns once everything in them, new or claimed before, is stored.
    * Throws {@link StoreUnavailable} when a store does not answer; repeating the call finishes the work.
+   *
+   * @param shard that stores the repositories of all chunks: a block on several would wait for each of them
    */
-  async write(chunks: readonly PreparedChunk[]): Promise<WriteOutcome[]> {
+  async write(chunks: readonly PreparedChunk[], shard = 0): Promise<WriteOutcome[]> {
     try {
-      const deleted = await this.#writeTogether(chunks);
+      const deleted = await this.#writeTogether(chunks, shard);
       return chunks.map((chunk) =>
         deleted.has(chunk.repositoryId) ? { chunk, error: new RepositoryDeleted() } : { chunk },
       );
@@ -104,26 +106,26 @@ export class Ledger {
       if (chunks.length === 1 && only) return [{ chunk: only, error: new UnstorableChunk(refusal, { cause: error }) }];
       // One chunk spoils the block. Write each alone, so that the others are stored.
       const outcomes: WriteOutcome[] = [];
-      for (const chunk of chunks) outcomes.push(...(await this.write([chunk])));
+      for (const chunk of chunks) outcomes.push(...(await this.write([chunk], shard)));
       return outcomes;
     }
   }
 
   /** @returns the deleted repositories among those of the chunks; nothing is stored for them */
-  async #writeTogether(chunks: readonly PreparedChunk[]): Promise<ReadonlySet<string>> {
+  async #writeTogether(chunks: readonly PreparedChunk[], shard: number): Promise<ReadonlySet<string>> {
     const { recorded, pending, duplicates, deleted } = await onPostgres(() =>
-      this.deps.db.transaction((tx) => this.#claim(tx, chunks)),
+      this.deps.db.transaction((tx) => this.#claim(tx, chunks, shard)),
     );
     executionsDuplicate.inc(duplicates);
     // When ClickHouse refuses another process's block, it is retracted with its claims, and we claim its executions.
-    for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks);
+    for (const blockId of pending) if (!(await this.replay(blockId))) return this.#writeTogether(chunks, shard);
     if (recorded) await this.#store(recorded.blockId, recorded);
     await this.#confirm(chunks);
     return deleted;
   }
 
   /** Claims what is new and records its block. Also returns the unstored blocks that claim the rest. */
-  async #claim(tx: Executor, all: readonly PreparedChunk[]): Promise<Claimed> {
+  async #claim(tx: Executor, all: readonly PreparedChunk[], shard: number): Promise<Claimed> {
     const sources = new Set<string>();
     for (const { executions } of all) for (const { sourceKey } of executions) sources.add(sourceKey);
     const sourceKeys = [...sources];
@@ -143,7 +145,8 @@ export class Ledger {
       if (hasNewConflict && !chunk.isImported) conflicts.push(chunk);
       return receiptOf(chunk, counts);
     });
-    const recorded = parts.size === 0 ? undefined : await recordBlock(tx, inBlockOrder(parts.values()), unclaimed);
+    const recorded =
+      parts.size === 0 ? undefined : await recordBlock(tx, shard, inBlockOrder(parts.values()), unclaimed);
     const duplicates = await recordReceipts(tx, receipts, recorded?.blockId ?? null);
     const pending = [...unclaimed.duplicatesIn(unstored)];
     await recordConflicts(tx, conflicts, this.deps.clock.now());
@@ -253,12 +256,13 @@ function addTo(
 /** Records a block with its parts and claims. */
 async function recordBlock(
   tx: Executor,
+  shard: number,
   parts: readonly NewPart[],
   unclaimed: UnclaimedExecutions,
 ): Promise<RecordedBlock> {
   const [block] = await tx
     .insert(ingestBlocks)
-    .values({ executions: unclaimed.count })
+    .values({ shard, executions: unclaimed.count })
     .returning({ blockId: ingestBlocks.blockId });
   if (!block) throw new Error('the block was not inserted');
   await writeParts(tx, block.blockId, parts);

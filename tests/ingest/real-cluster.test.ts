@@ -3,12 +3,19 @@
  * Replicas and their Keeper are not there (tests/support/clickhouse-real/cluster.ts).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { z } from 'zod';
 import { sentenceOf } from '../../src/cli/sentence.ts';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import { grantsFor } from '../../src/clickhouse/grants.ts';
 import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
+import { assertDropsRepeats } from '../../src/clickhouse/tokens.ts';
+import { StoreUnavailable } from '../../src/errors.ts';
+import { unstoredBlocks } from '../../src/ledger/blocks.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { checkClickHouse } from '../../src/operate/doctor/clickhouse.ts';
+import { countWaiting } from '../../src/postgres/partitions.ts';
+import { readStale } from '../../src/postgres/stale.ts';
+import { testRuns } from '../../src/queue/test-runs.ts';
 import { type RealCluster, startRealCluster } from '../support/clickhouse-real/cluster.ts';
 import type { User } from '../support/clickhouse-real/configure.ts';
 import { grantedUser, hasRealClickHouse } from '../support/clickhouse-real/server.ts';
@@ -30,6 +37,11 @@ const lacking = ONLY_CLUSTERS.map(({ statement }, nth): [string, User] => [
     grants: service.grants?.filter((grant) => !statement.startsWith(`${grant} `)) ?? [],
   },
 ]);
+
+const STORED = 'SELECT toUInt32(count()) AS stored FROM ci.executions WHERE repository_id = {id: UUID}';
+const DISTINCT =
+  'SELECT toUInt32(uniqExact(execution_id)) AS executions FROM ci.executions WHERE repository_id = {id: UUID}';
+const storedRow = z.object({ stored: z.number() });
 
 describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
   let cluster: RealCluster;
@@ -63,6 +75,19 @@ describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
       at,
       status: nth % 4 ? 'passed' : 'failed',
     }));
+  /** So many new repositories on each shard. */
+  const repositoriesOnEach = async (
+    count: number,
+  ): Promise<{ id: string; path: ReturnType<typeof uniqueRepository> }[][]> => {
+    const onEach = cluster.servers.map((): { id: string; path: ReturnType<typeof uniqueRepository> }[] => []);
+    while (onEach.some(({ length }) => length < count)) {
+      const path = uniqueRepository();
+      const { id } = await stores.repositories.record(path);
+      const shard = onEach[await clickhouse.shardOf(id)];
+      if (shard && shard.length < count) shard.push({ id, path });
+    }
+    return onEach;
+  };
   const storedOnEach = async (): Promise<number[]> =>
     (await cluster.ask('SELECT count() FROM ci_shard.executions')).map(Number);
 
@@ -107,6 +132,59 @@ describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
     }
     expect((await storedOnEach()).reduce((sum, rows) => sum + rows)).toBe(REPOSITORIES * 20);
   });
+
+  test.each([0, 1])(
+    'the loss of shard %i stops its own repositories, and its return loses and doubles nothing',
+    async (lost) => {
+      const { db } = stores.postgres;
+      const repositories = await repositoriesOnEach(2);
+      const other = 1 - lost;
+      let wave = 0;
+      const send = async (): Promise<void> => {
+        wave++;
+        const jobs = repositories.flat().flatMap(({ path }) =>
+          ['a', 'b'].map((part) =>
+            makeJob({
+              repository: path,
+              receivedAt: TEST_NOW,
+              source: `${path.name}-${wave}-${part}`,
+              executions: executions(25),
+            }),
+          ),
+        );
+        await stores.producers.of(testRuns).addMany(jobs);
+      };
+      /** Can be read, and nothing that follows from it is stale. */
+      const isDone = async (id: string): Promise<boolean> => {
+        // A read that was on its way through the server that is lost breaks.
+        const [row] = await clickhouse.rows(STORED, { id }).catch(() => [{ stored: 0 }]);
+        const { stored } = storedRow.parse(row);
+        const isStale = (await readStale(db, [id])).size > 0;
+        return stored === wave * 50 && (await countWaiting(db, id)) === 0 && !isStale;
+      };
+      driver.watch(...repositories.flat().map(({ path }) => path));
+      await send();
+      const killed = cluster.servers[lost]?.kill();
+      await send();
+      await killed;
+      await send();
+      for (const { id } of repositories[other] ?? []) while (!(await isDone(id))) await Bun.sleep(20);
+      for (const { id } of repositories[lost] ?? [])
+        await expect(clickhouse.rows(STORED, { id })).rejects.toThrow(StoreUnavailable);
+      // A process may start meanwhile.
+      expect(await migrateClickHouse(clickhouse)).toEqual([]);
+      await assertDropsRepeats(clickhouse);
+      const waiting = await unstoredBlocks(db, 0, { limit: 1_000, exceptShards: [] });
+      expect(waiting.every(({ shard }) => shard === lost)).toBe(true);
+
+      await cluster.servers[lost]?.start();
+      await driver.sweeper.sweep(0);
+      for (const { id } of repositories.flat()) while (!(await isDone(id))) await Bun.sleep(20);
+      await driver.verify();
+      for (const { id } of repositories.flat())
+        expect(await clickhouse.rows(DISTINCT, { id })).toEqual([{ executions: wave * 50 }]);
+    },
+  );
 
   test('the rights are enough to end a read, as doctor finds', async () => {
     const findings = await checkClickHouse(clickhouse, true);

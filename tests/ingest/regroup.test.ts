@@ -217,5 +217,6 @@ function endingAfter(clickhouse: ClickHouse, steps: number): ClickHouse {
     ping: () => clickhouse.ping(),
     close: () => clickhouse.close(),
     isSharded: clickhouse.isSharded,
+    shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
   };
 }

@@ -2,8 +2,8 @@
  * Real stores for tests: embedded PostgreSQL and ClickHouse in a temporary folder, opened once for the whole run and closed
  * with it. Tests stay apart by repository: each gets its own from {@link uniqueRepository}.
  *
- * `TEST_CLICKHOUSE=real` has the same tests reach a real ClickHouse server over HTTP, as a user with the rights of the service;
- * `TEST_CLICKHOUSE=http` the test server, and `TEST_CLICKHOUSE=cluster` that as a cluster of one shard.
+ * `TEST_CLICKHOUSE` has the same tests reach another ClickHouse over HTTP: a real server (`real`) or a cluster of two (`shards`),
+ * as a user with the rights of the service; the test server (`http`), also as a cluster of one shard (`cluster`).
  */
 import { rmSync } from 'node:fs';
 import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
@@ -12,6 +12,8 @@ import { type Deps, openDeps } from '../../src/deps.ts';
 import { noteNewInstallation } from '../../src/maintenance/regroup-online.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
+import { startRealCluster } from './clickhouse-real/cluster.ts';
+import type { User } from './clickhouse-real/configure.ts';
 import { grantedUser, type RealClickHouse, startRealClickHouse } from './clickhouse-real/server.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
 import { makeFolder } from './folder.ts';
@@ -21,9 +23,12 @@ export interface TestStores extends Deps {
   clock: TestClock;
 }
 
-/** With the rights that the documents name, and those to what only tests do. */
-const { grants = [], ...service } = grantedUser();
-const TEST_USER = { ...service, grants: [...grants, 'GRANT TRUNCATE ON ci.*', 'GRANT SELECT ON system.*'] };
+/** A user with the rights that the documents name, and those to what only tests do. */
+function testUser(isSharded: boolean): User {
+  const { grants = [], ...user } = grantedUser({}, /^$/, isSharded);
+  const ofTests = ['TRUNCATE ON ci.*', 'TRUNCATE ON ci_shard.*', 'SELECT ON system.*'].map((right) => `GRANT ${right}`);
+  return { ...user, grants: [...grants, ...ofTests] };
+}
 
 let opened: Promise<TestStores> | undefined;
 
@@ -40,20 +45,22 @@ async function open(): Promise<TestStores> {
   const kind = process.env.TEST_CLICKHOUSE;
   const isCluster = kind === 'cluster';
   const server = kind === 'http' || isCluster ? await startClickHouseServer({ isCluster }) : undefined;
-  const real = kind === 'real' ? await startRealClickHouse([TEST_USER]) : undefined;
+  const real = kind === 'real' ? await startRealClickHouse([testUser(false)]) : undefined;
+  const shards = kind === 'shards' ? await startRealCluster([testUser(true)]) : undefined;
   const config = readConfig({
     DATA_DIR: dataDir,
     PORT: '0',
-    CLICKHOUSE_URL: server?.url ?? real?.url(TEST_USER),
-    CLICKHOUSE_CLUSTER: isCluster ? 'one' : undefined,
+    CLICKHOUSE_URL: server?.url ?? real?.url(testUser(false)) ?? shards?.url(testUser(true)),
+    CLICKHOUSE_CLUSTER: isCluster ? 'one' : shards?.name,
   });
   const log = createLogger(process.env.TEST_LOG ?? 'error');
   const deps = await openDeps(config, { clock, log });
   const close = async (): Promise<void> => {
     await deps.close();
     await server?.stop();
-    if (real) console.error(await workOf(real));
+    for (const one of real ? [real] : (shards?.servers ?? [])) console.error(await workOf(one));
     await real?.stop();
+    await shards?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { ...deps, clock, close };

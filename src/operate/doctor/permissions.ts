@@ -17,6 +17,7 @@ export async function checkPermissions(clickhouse: ClickHouse, isMigrated: boole
     // On a cluster, tables are created on every host, and a host that is down makes that take a minute.
     ...(clickhouse.isSharded ? [] : [await tables(clickhouse, isMigrated)]),
     await parts(clickhouse),
+    await shards(clickhouse),
     await kills(clickhouse),
   ].filter((finding) => finding !== undefined);
   return found.length > 0 ? found : [ok(CHECK, 'Its user may do everything that the service does.')];
@@ -48,6 +49,15 @@ async function parts(clickhouse: ClickHouse): Promise<Finding | undefined> {
     return undefined;
   } catch (error) {
     return refused(clickhouse, 'SELECT from system.parts', error);
+  }
+}
+
+async function shards(clickhouse: ClickHouse): Promise<Finding | undefined> {
+  try {
+    await inTime(() => clickhouse.shardOf(crypto.randomUUID()));
+    return undefined;
+  } catch (error) {
+    return refused(clickhouse, 'SELECT from system.clusters', error);
   }
 }
 

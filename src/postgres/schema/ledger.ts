@@ -22,6 +22,8 @@ export const ingestBlocks = schema.table(
   'ingest_blocks',
   {
     blockId: bigint('block_id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    /** The shard of ClickHouse that stores all of it; 0 where there is one server. */
+    shard: smallint().notNull(),
     executions: integer().notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
     /** ClickHouse has acknowledged the insert. */

@@ -4,7 +4,7 @@
  * The servers, their users and rights, native TCP between them and `Distributed` are real. clickhouse-local, which they are,
  * has neither a queue of `ON CLUSTER` statements nor a port for other replicas. So a proxy stands in for them: each such
  * statement is asked of every server in turn, without replication. As a server with a queue does, the first one refuses who
- * may not ask.
+ * may not ask. Like a balancer, it sends everything else to the first server that takes a connection.
  */
 import { type Server, serve } from 'bun';
 import { asOneShard } from '../clickhouse-server/one-shard.ts';
@@ -26,6 +26,8 @@ export interface RealCluster {
   url(user: User): string;
   /** Runs a statement on each shard as one who may do everything. */
   ask(sql: string): Promise<string[]>;
+  /** The servers, by the number of their shard. */
+  servers: readonly RealClickHouse[];
   stop(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export async function startRealCluster(users: readonly [User, ...User[]]): Promi
     name,
     url: (one) => `http://${one.name}:${encodeURIComponent(one.password)}@127.0.0.1:${proxy.port}`,
     ask: (sql) => Promise.all(servers.map((server) => server.ask(sql))),
+    servers,
     stop: async () => {
       await proxy.stop(true);
       await Promise.all(servers.map((server: RealClickHouse) => server.stop()));
@@ -76,6 +79,9 @@ async function send(server: string, { path, ...request }: Sent, body: Uint8Array
   return new Response(answer.body, { status: answer.status, headers });
 }
 
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+
 const codeOf = (answer: Response): string | null => answer.headers.get('x-clickhouse-exception-code');
 
 function startProxy(servers: readonly string[]): Server<undefined> {
@@ -85,6 +91,16 @@ function startProxy(servers: readonly string[]): Server<undefined> {
   const refusalToAskOthers = async (request: Sent): Promise<Response | undefined> => {
     const answer = await send(first, request, 'SYSTEM SYNC REPLICA ON CLUSTER two ci.migrations');
     return codeOf(answer) === WITHOUT_QUEUE ? undefined : answer;
+  };
+  /** Not again once a server may have begun with it. */
+  const anywhere = async (request: Sent, body: Uint8Array | string): Promise<Response> => {
+    for (const server of servers)
+      try {
+        return await send(server, request, body);
+      } catch (error) {
+        if (!isRefused(error)) break;
+      }
+    return new Response('no server answers', { status: 502 });
   };
   const everywhere = async (request: Sent, body: Uint8Array | string, isDone = (_: Response) => false) => {
     for (const server of servers) {
@@ -119,7 +135,7 @@ function startProxy(servers: readonly string[]): Server<undefined> {
       const text = new TextDecoder().decode(body.subarray(0, 100_000));
       const sql = `${url.searchParams.get('query') ?? ''}${text}`;
       if (EVERYWHERE.test(sql)) return everywhere(sent, body);
-      return ON_CLUSTER.test(sql) ? onCluster(sent, text) : send(first, sent, body);
+      return ON_CLUSTER.test(sql) ? onCluster(sent, text) : anywhere(sent, body);
     },
   });
 }
