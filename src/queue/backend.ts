@@ -1,16 +1,19 @@
 /** Opens queues on PostgreSQL or on Redis: the same BullMQ classes on two stores. */
 import type { EventEmitter } from 'node:events';
 import {
+  assertSchemaCompatibility,
   createPostgresBackend,
   DEFAULT_SCHEMA,
   isPgPool,
   type Job,
+  LATEST_SCHEMA_VERSION,
   Queue,
   runMigrations,
   Worker,
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
+import { isNotPermitted, notPermitted } from '../postgres/migrate.ts';
 import { backoffMs } from './job-kind.ts';
 import { jobKinds } from './kinds.ts';
 import { connectRedis, type RedisConnection, refuseEviction } from './redis.ts';
@@ -101,12 +104,24 @@ function openPool(url: string, onError: QueueErrorListener, settings = '') {
   return pool;
 }
 
-/** Creates or upgrades BullMQ's schema; safe to repeat and to run concurrently. */
+/**
+ * Creates or upgrades BullMQ's schema; safe to repeat and to run concurrently. With nothing to upgrade it only reads, so a
+ * service needs no right to create.
+ */
 export async function migratePostgresQueues(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
+    const { rows } = await client.query('select 1 from pg_tables where schemaname = $1 and tablename = $2', [
+      DEFAULT_SCHEMA,
+      'migration',
+    ]);
+    // Throws if it needs a newer version than this.
+    const version = rows.length > 0 ? await assertSchemaCompatibility(client) : 0;
+    if (version >= LATEST_SCHEMA_VERSION) return;
     await runMigrations(client as unknown as Parameters<typeof runMigrations>[0]);
+  } catch (error) {
+    throw isNotPermitted(error) ? notPermitted(error) : error;
   } finally {
     await client.end();
   }

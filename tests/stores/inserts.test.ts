@@ -10,15 +10,15 @@ let overHttp: Awaited<ReturnType<typeof openOverHttp>>;
 beforeAll(async () => {
   stores = await openTestStores();
   overHttp = await openOverHttp();
+  await overHttp.clickhouse.command('CREATE DATABASE IF NOT EXISTS ci');
 });
 afterAll(() => overHttp.stop());
 
 describe.each([
-  ['the embedded engine', () => stores.clickhouse],
+  ['the ClickHouse of the tests', () => stores.clickhouse],
   ['a server', () => overHttp.clickhouse],
 ] as const)('inserts into %s', (_, clickhouseOf) => {
   beforeAll(async () => {
-    await clickhouseOf().command('CREATE DATABASE IF NOT EXISTS ci');
     await clickhouseOf().command(`DROP TABLE IF EXISTS ${TABLE}`);
     await clickhouseOf().command(
       `CREATE TABLE ${TABLE} (id UInt32, text String) ENGINE = MergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 100`,

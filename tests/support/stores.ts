@@ -6,6 +6,8 @@
  * as a user with the rights of the service; the test server (`http`), also as a cluster of one shard (`cluster`).
  */
 import { rmSync } from 'node:fs';
+import { openClickHouse } from '../../src/clickhouse/client.ts';
+import { migrateClickHouse } from '../../src/clickhouse/migrate.ts';
 import { tableDefinitions } from '../../src/clickhouse/migrations.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Deps, openDeps } from '../../src/deps.ts';
@@ -14,7 +16,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { startClickHouseServer } from './clickhouse-http.ts';
 import { startRealCluster } from './clickhouse-real/cluster.ts';
 import type { User } from './clickhouse-real/configure.ts';
-import { grantedUser, type RealClickHouse, startRealClickHouse } from './clickhouse-real/server.ts';
+import { grantedUser, type RealClickHouse, serviceUser, startRealClickHouse } from './clickhouse-real/server.ts';
 import { TEST_NOW, TestClock } from './clock.ts';
 import { makeFolder } from './folder.ts';
 import { beginWithTemplate } from './template.ts';
@@ -23,10 +25,15 @@ export interface TestStores extends Deps {
   clock: TestClock;
 }
 
-/** A user with the rights that the documents name, and those to what only tests do. */
+/** A user with the rights that the documents name for a service, and those to what only tests do. */
 function testUser(isSharded: boolean): User {
-  const { grants = [], ...user } = grantedUser({}, /^$/, isSharded);
-  const ofTests = ['TRUNCATE ON ci.*', 'TRUNCATE ON ci_shard.*', 'SELECT ON system.*'].map((right) => `GRANT ${right}`);
+  const { grants = [], ...user } = serviceUser(isSharded);
+  const ofTests = [
+    'TRUNCATE ON ci.*',
+    'TRUNCATE ON ci_shard.*',
+    'SELECT ON system.*',
+    'CREATE TABLE, DROP TABLE ON ci.inserts_test',
+  ].map((right) => `GRANT ${right}`);
   return { ...user, grants: [...grants, ...ofTests] };
 }
 
@@ -45,14 +52,17 @@ async function open(): Promise<TestStores> {
   const kind = process.env.TEST_CLICKHOUSE;
   const isCluster = kind === 'cluster';
   const server = kind === 'http' || isCluster ? await startClickHouseServer({ isCluster }) : undefined;
-  const real = kind === 'real' ? await startRealClickHouse([testUser(false)]) : undefined;
-  const shards = kind === 'shards' ? await startRealCluster([testUser(true)]) : undefined;
+  const real = kind === 'real' ? await startRealClickHouse([testUser(false), grantedUser()]) : undefined;
+  const shards = kind === 'shards' ? await startRealCluster([testUser(true), grantedUser({}, /^$/, true)]) : undefined;
   const config = readConfig({
     DATA_DIR: dataDir,
     PORT: '0',
     CLICKHOUSE_URL: server?.url ?? real?.url(testUser(false)) ?? shards?.url(testUser(true)),
     CLICKHOUSE_CLUSTER: isCluster ? 'one' : shards?.name,
   });
+  // Migrated by another user than the one as whom the tests run.
+  for (const url of [real?.url(grantedUser()), shards?.url(grantedUser({}, /^$/, true))])
+    if (url !== undefined) await migrated(url, shards?.name);
   const log = createLogger(process.env.TEST_LOG ?? 'error');
   const deps = await openDeps(config, { clock, log });
   const close = async (): Promise<void> => {
@@ -64,6 +74,12 @@ async function open(): Promise<TestStores> {
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { ...deps, clock, close };
+}
+
+async function migrated(url: string, cluster: string | undefined): Promise<void> {
+  const clickhouse = await openClickHouse({ url, path: '', cluster });
+  await migrateClickHouse(clickhouse);
+  await clickhouse.close();
 }
 
 /** A line that says how much the tests asked of a server. */

@@ -67,12 +67,12 @@ async function findingsOf(client: pg.Client): Promise<PostgresCheck> {
     ok('PostgreSQL', 'It responds.'),
     versionFinding('PostgreSQL', fact.version),
     clockFinding('PostgreSQL', fact.now - middle),
-    permissionFinding(fact),
   ];
   if (fact.is_replica)
     findings.push(problem('PostgreSQL role', 'It is a read-only replica.', 'Point DATABASE_URL at the primary.'));
   const done = fact.has_migrations ? await count(client, 'ci_insights_migrations.__drizzle_migrations') : 0;
   const { entries } = journalSchema.parse(JSON.parse(readFileSync(JOURNAL, 'utf8')));
+  findings.push(permissionFinding(fact, done >= entries.length));
   findings.push(migrationsFinding('PostgreSQL', done, entries.length));
   if (done < entries.length) return { findings, isUsable: false };
   if ((await count(client, 'ci_insights.application_keys where revoked_at is null')) === 0)
@@ -82,10 +82,11 @@ async function findingsOf(client: pg.Client): Promise<PostgresCheck> {
   return { findings, isUsable: true };
 }
 
-function permissionFinding(fact: z.infer<typeof facts>): Finding {
+function permissionFinding(fact: z.infer<typeof facts>, isMigrated: boolean): Finding {
   const check = 'PostgreSQL permissions';
   const isComplete = fact.schemas.length === SCHEMAS.length;
   if (fact.may_create || (isComplete && fact.may_use === true)) return ok(check, 'Migrations can run.');
+  if (isMigrated) return ok(check, 'Its role may not change the schema; another runs the migrations.');
   return problem(
     check,
     'The user may not create what the migrations need.',

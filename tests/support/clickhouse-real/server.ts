@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { grantsFor } from '../../../src/clickhouse/grants.ts';
+import { grantsFor, serviceGrantsFor } from '../../../src/clickhouse/grants.ts';
 import { makeFolder } from '../folder.ts';
 import { freePort } from '../free-port.ts';
 import { ADMIN, ask, LIBRARY, type ServerOptions, type User } from './configure.ts';
@@ -17,6 +17,12 @@ if (!hasRealClickHouse) console.error('skipped: a real ClickHouse server runs on
 export function grantedUser(profile: User['profile'] = {}, without = /^$/, isSharded = false): User {
   const grants = grantsFor(isSharded).map(({ statement }) => statement.replace(/ TO <user>$/, ''));
   return { name: 'service', password: 'a-password', grants: grants.filter((grant) => !without.test(grant)), profile };
+}
+
+/** A user with exactly the rights that the documents name for a service on a database that another migrates. */
+export function serviceUser(isSharded = false): User {
+  const grants = serviceGrantsFor(isSharded).map(({ statement }) => statement.replace(/ TO <user>$/, ''));
+  return { name: 'only-service', password: 'its-password', grants };
 }
 
 export interface RealClickHouse {
