@@ -1,5 +1,5 @@
 /**
- * A repository host with a made-up past, as a process of its own: so that neither the import nor what is measured beside it
+ * A repository host with a made-up past, in a separate process: so that neither the import nor what is measured beside it
  * waits for it. `bun tests/bench/import-host.ts <github|gitlab> <path> <runs a day> <tests>` writes a line with its address and
  * the number of results that it has, and ends with its standard input.
  */
