@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import type { DataOptions } from './data.ts';
 import { EVENTS } from './events.ts';
 import { closeOnSignals, filledWith, inFolder, noteFilled } from './folder.ts';
+import { measureImports } from './imports.ts';
 import { Machine, narrator } from './machine.ts';
 import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
 import { fillService, type RunOptions, runService } from './run.ts';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     repositories: { type: 'string' },
     growth: { type: 'boolean', default: false },
     reads: { type: 'boolean', default: false },
+    imports: { type: 'boolean', default: false },
     folder: { type: 'string' },
     fill: { type: 'boolean', default: false },
   },
@@ -26,6 +28,8 @@ const { values } = parseArgs({
 if (values.folder !== undefined && values.growth) throw new Error('--folder takes the data of one run');
 if (values.fill && values.folder === undefined) throw new Error('--fill needs --folder');
 
+/** From each host. */
+const IMPORTED = 300_000;
 const GROWTH = [1_000_000, 10_000_000];
 /** More are stored without the queue, and judged by `rebuild`, which takes a third of the time. */
 const FILLED_BY_QUEUE_MAX = 20_000_000;
@@ -121,7 +125,11 @@ async function run(options: RunOptions): Promise<Figure[]> {
 
 closeOnSignals();
 const sizes = values.executions?.split(',').map(Number) ?? [];
-if (values.growth) {
+if (values.imports) {
+  const figures = await inFolder(undefined, (folder) => measureImports(folder, sizes[0] ?? IMPORTED, say));
+  if (!values.json) process.stdout.write(`${tableOf(figures)}\n`);
+  process.stdout.write(`${linesOf(figures)}\n`);
+} else if (values.growth) {
   const runs = new Map<number, Figure[]>();
   for (const size of sizes.length > 0 ? sizes : GROWTH) {
     const figures = await run(optionsOf(size));

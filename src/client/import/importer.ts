@@ -18,6 +18,8 @@ import type { ImportState, Outcome } from './state.ts';
 
 /** As many as the service takes at a time of what is imported. */
 const UPLOADS_AT_ONCE = 2;
+/** One after the other, to read receipts would take longer than to store what they are of. */
+const RECEIPTS_AT_ONCE = 8;
 /** While one is queued, those after it are, too: so the pause is that of the oldest. */
 const POLL_MS = 250;
 const PAUSE_FIRST_MS = 500;
@@ -62,6 +64,7 @@ class Importer {
       const items = source.items((key) => state.isDone(key))[Symbol.asyncIterator]();
       const work = () => this.#work(items);
       await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, work));
+      await Promise.all(this.#finishing);
       await this.#flushPullRequests();
     } catch (error) {
       this.#hasFailed = true;
@@ -80,7 +83,7 @@ class Importer {
       if (next.done) return;
       const item = next.value;
       if (item.kind === 'report') await this.#inHand(this.#send(item));
-      else if (item.kind === 'done') await this.#finish(item.key);
+      else if (item.kind === 'done') this.#finish(item.key);
       else if (item.kind === 'left_out') this.#leaveOut(item);
       else await this.#addPullRequest(item.key, item.pullRequest);
     }
@@ -104,10 +107,17 @@ class Importer {
     }
   }
 
-  /** Once what came before it is in the queue of the service. */
-  async #finish(key: string): Promise<void> {
-    await Promise.all(this.#sending);
-    this.#note({ key, done: true });
+  readonly #finishing = new Set<Promise<void>>();
+
+  /** Noted once what came before it is in the queue of the service. What comes after it is sent meanwhile. */
+  #finish(key: string): void {
+    const finished = Promise.all(this.#sending).then(
+      () => this.#note({ key, done: true }),
+      // Who sent it throws it.
+      () => {},
+    );
+    this.#finishing.add(finished);
+    void finished.then(() => this.#finishing.delete(finished));
   }
 
   #note(line: Parameters<ImportState['add']>[0]): void {
@@ -154,20 +164,26 @@ class Importer {
     for (const { key, pullRequest } of sent) this.#note({ key, pull_request: pullRequest.number });
   }
 
-  /** Reads the receipts in the order in which uploads were sent, which is that in which they are stored. */
+  /**
+   * Reads the receipts in the order in which uploads were sent, which is that in which they are stored: when the oldest is, so
+   * are some of those after it.
+   */
   async #follow(): Promise<void> {
-    const { repository, signal } = this.options;
     while (this.#isSending || this.tally.unsettledCount > 0) {
-      const [upload] = this.tally.unsettled;
-      if (signal.aborted || this.#hasFailed) return;
-      if (upload === undefined) {
-        await sleep(POLL_MS);
-        continue;
-      }
-      const receipt = await this.#patiently(() => repository.receipt(upload));
-      if (receipt.status === 'queued') await sleep(POLL_MS);
-      else this.#note({ upload, outcome: outcomeOf(receipt) });
+      if (this.options.signal.aborted || this.#hasFailed) return;
+      const [oldest, ...others] = this.tally.oldestUnsettled(RECEIPTS_AT_ONCE);
+      if (oldest !== undefined && (await this.#settle(oldest)))
+        await Promise.all(others.map((upload) => this.#settle(upload)));
+      else await sleep(POLL_MS);
     }
+  }
+
+  /** Returns whether it is known what became of the upload. */
+  async #settle(upload: string): Promise<boolean> {
+    const receipt = await this.#patiently(() => this.options.repository.receipt(upload));
+    if (receipt.status === 'queued') return false;
+    this.#note({ upload, outcome: outcomeOf(receipt) });
+    return true;
   }
 
   /** Asks again for as long as the service has no room, or is away. */

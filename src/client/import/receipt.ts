@@ -86,9 +86,14 @@ export class ReceiptTally {
     } else if ('pull_request' in line) this.#pullRequests++;
   }
 
-  /** Uploads whose receipts were not read yet, in the order in which they were sent. */
-  get unsettled(): IterableIterator<string> {
-    return this.#names.keys();
+  /** Uploads whose receipts were not read yet, in the order in which they were sent: so many at most. */
+  oldestUnsettled(atMost: number): string[] {
+    const found: string[] = [];
+    for (const upload of this.#names.keys()) {
+      if (found.length >= atMost) break;
+      found.push(upload);
+    }
+    return found;
   }
 
   get unsettledCount(): number {

@@ -31,6 +31,8 @@ const TEST_REPORT_BYTES_MAX = 256 * 1024 * 1024;
 /** A pipeline with everything that is small of it, and the archives that are on the disk, by job. */
 export interface GatheredPipeline {
   pipeline: Pipeline;
+  /** What it tested. */
+  tested: Awaited<ReturnType<GitlabMergeRequests['subjectOf']>>;
   jobs: readonly GatheredJob[];
   leftOut: readonly LeftOut[];
 }
@@ -123,7 +125,8 @@ export class GitlabReader implements HostReader<Pipeline, GatheredPipeline> {
           leftOut.push({ name: `pipeline ${pipeline.id}, job ${job.id} (${job.name})`, ...fetched });
         jobs.push({ job, file: typeof fetched === 'string' ? fetched : undefined });
       }
-    return { pipeline, jobs, leftOut };
+    const isTag = jobs.some(({ job }) => job.tag);
+    return { pipeline, tested: await this.#requests.subjectOf(pipeline, isTag), jobs, leftOut };
   }
 
   /** The file on the disk, or why there is none; undefined for a job without an archive. */
@@ -137,10 +140,11 @@ export class GitlabReader implements HostReader<Pipeline, GatheredPipeline> {
     return reason === null ? file : { reason };
   }
 
-  async *itemsOf({ pipeline, jobs, leftOut }: GatheredPipeline): AsyncGenerator<ImportItem> {
+  async *itemsOf(gathered: GatheredPipeline): AsyncGenerator<ImportItem> {
+    const { pipeline, jobs, leftOut } = gathered;
     const key = this.keyOf(pipeline);
     yield* leftOutItems(key, leftOut);
-    const ended = await this.#endedJobsOf(pipeline, jobs);
+    const ended = this.#endedJobsOf(gathered);
     const withReport = new Set<EndedJob>();
     for (const job of ended) yield* this.#reportsOf(pipeline, job, withReport);
     yield* this.#unitTestsOf(pipeline, ended, withReport);
@@ -148,9 +152,7 @@ export class GitlabReader implements HostReader<Pipeline, GatheredPipeline> {
     for (const { file } of jobs) if (file !== undefined) rmSync(file, { force: true });
   }
 
-  async #endedJobsOf(pipeline: Pipeline, jobs: readonly GatheredJob[]): Promise<EndedJob[]> {
-    const isTag = jobs.some(({ job }) => job.tag);
-    const { subject, commit } = await this.#requests.subjectOf(pipeline, isTag);
+  #endedJobsOf({ pipeline, tested: { subject, commit }, jobs }: GatheredPipeline): EndedJob[] {
     const last = new Map<string, number>();
     for (const { job } of jobs) last.set(job.name, Math.max(job.id, last.get(job.name) ?? 0));
     const ended = jobs.flatMap(({ job, file }): EndedJob[] => {
