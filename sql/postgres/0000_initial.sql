@@ -760,6 +760,7 @@ CREATE INDEX "event_keys_taken" ON "ci_insights"."event_keys" USING btree ("take
 CREATE UNIQUE INDEX "event_outbox_place" ON "ci_insights"."event_outbox" USING btree ("place");--> statement-breakpoint
 CREATE INDEX "event_outbox_unplaced" ON "ci_insights"."event_outbox" USING btree ("id") WHERE "ci_insights"."event_outbox"."place" is null;--> statement-breakpoint
 CREATE INDEX "pull_requests_merge_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","merge_commit");--> statement-breakpoint
+CREATE INDEX "pull_requests_head_commit" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_commit");--> statement-breakpoint
 CREATE INDEX "pull_requests_head_ref" ON "ci_insights"."pull_requests" USING btree ("repository_id","head_ref");--> statement-breakpoint
 CREATE INDEX "forgotten_people_unfinished" ON "ci_insights"."forgotten_people" USING btree ("requested_at") WHERE "ci_insights"."forgotten_people"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "dead_letters_upload" ON "ci_insights"."dead_letters" USING btree ("upload_id");--> statement-breakpoint

@@ -81,6 +81,8 @@ export class Contents {
   readonly pulls = new Map<string, PullCommit>();
   /** By the number of a pull request: the commit on which something ran last. */
   readonly pullsRan = new Map<number, PullRan>();
+  /** By commit, off the default branch, of jobs that know no pull request: when something ran on it last. */
+  readonly commitsRan = new Map<string, number>();
   /** By commit, on the default branch, if something failed on it. Without those that are unknown. */
   readonly failedOnDefault = new Map<string, FailuresOnDefault>();
   /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
@@ -155,7 +157,8 @@ export class Contents {
   }
 
   #addPullRan({ pull_request: number, commit_sha: commit }: Line, ranAt: number): void {
-    if (number && ranAt > (this.pullsRan.get(number)?.ranAt ?? 0)) this.pullsRan.set(number, { number, commit, ranAt });
+    if (!number) this.commitsRan.set(commit, Math.max(ranAt, this.commitsRan.get(commit) ?? 0));
+    else if (ranAt > (this.pullsRan.get(number)?.ranAt ?? 0)) this.pullsRan.set(number, { number, commit, ranAt });
   }
 
   /** Plain loops and lookups: this runs for every execution. */

@@ -32,6 +32,7 @@ import {
   takePartition,
 } from '../postgres/partitions.ts';
 import { notePullComments } from '../postgres/pull-comments.ts';
+import { openPullsAt } from '../postgres/pull-requests.ts';
 import { repositoriesWithQuarantines } from '../postgres/quarantine-records.ts';
 import { noteStrays } from '../postgres/renames.ts';
 import { noteRuns } from '../postgres/repository-totals.ts';
@@ -161,7 +162,12 @@ async function evaluateParts(
 /** Late results, such as those of an import, are nothing to comment on. */
 async function notePulls(tx: Executor, waiting: readonly Waiting[], since: number): Promise<void> {
   for (const { repositoryId, contents } of waiting) {
-    const pulls = [...contents.pullsRan.values()].filter(({ ranAt }) => ranAt >= since);
+    const newest = new Map(contents.pullsRan);
+    for (const { number, commit } of await openPullsAt(tx, repositoryId, [...contents.commitsRan.keys()])) {
+      const ranAt = contents.commitsRan.get(commit) ?? 0;
+      if (ranAt > (newest.get(number)?.ranAt ?? 0)) newest.set(number, { number, commit, ranAt });
+    }
+    const pulls = [...newest.values()].filter(({ ranAt }) => ranAt >= since);
     await notePullComments(tx, repositoryId, pulls);
   }
 }

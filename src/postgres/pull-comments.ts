@@ -1,7 +1,7 @@
 /**
  * Pull requests whose comment and check are to be brought up to date. A pass of the evaluation notes those on which something
- * ran, and a webhook those with another newest commit, each in its own transaction. One process takes a note for a while (a lease), and settles it: a note that rises meanwhile stays. If the process
- * dies, another takes it when the lease ends.
+ * ran, and a webhook those with another newest commit, each in its own transaction. One process takes a note for a while (a
+ * lease), and settles it: a note that rises meanwhile stays. If the process dies, another takes it when the lease ends.
  *
  *     noted ──due──► taken ──settled──► up to date
  *                      └────failed────► due again, later each time

@@ -1,7 +1,7 @@
 /** Pull requests, as known from host webhooks and `pr-events`. */
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from './client.ts';
-import { plainColumn } from './columns.ts';
+import { plainColumn, textColumn } from './columns.ts';
 import { pullRequests } from './schema.ts';
 
 export type PullRequest = typeof pullRequests.$inferSelect;
@@ -49,6 +49,24 @@ export async function mergedAs(
     .where(and(eq(pullRequests.repositoryId, repositoryId), inArray(pullRequests.mergeCommit, [...commits])))
     .orderBy(pullRequests.number);
   return new Map(rows.flatMap((row) => (row.mergeCommit === null ? [] : [[row.mergeCommit, row] as const])));
+}
+
+/**
+ * Pull requests that were not merged, and of which one of some commits is the newest: results of it may come from jobs that know
+ * no pull request.
+ */
+export async function openPullsAt(
+  tx: Executor,
+  repositoryId: string,
+  commits: readonly string[],
+): Promise<{ number: number; commit: string }[]> {
+  if (commits.length === 0) return [];
+  const isAsked = sql`${pullRequests.headCommit} = any(${textColumn(commits)})`;
+  const rows = await tx
+    .select({ number: pullRequests.number, commit: pullRequests.headCommit })
+    .from(pullRequests)
+    .where(and(eq(pullRequests.repositoryId, repositoryId), isAsked, isNull(pullRequests.mergeCommit)));
+  return rows.flatMap(({ number, commit }) => (commit === null ? [] : [{ number, commit }]));
 }
 
 /** The accounts of the authors of some pull requests, by number; nothing of those that no webhook has named. */

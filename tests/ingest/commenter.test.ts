@@ -25,6 +25,7 @@ let stores: TestStores;
 let driver: IngestDriver;
 let host: PullHost;
 let commits = 0;
+const nextCommit = (): string => `${++commits}`.padStart(40, 'e');
 beforeAll(async () => {
   stores = await openTestStores();
   // It notes pull requests; the commenters here write.
@@ -62,7 +63,7 @@ const commenter = (config: CommentsConfig = configOf()) => commenterOn(stores.re
 type Result = { name: string; message?: string };
 /** Results of pull request 7, on a commit that is its newest. */
 async function ran(repository: ReturnType<typeof uniqueRepository>, results: Result[], at = TEST_NOW) {
-  const commit = `${++commits}`.padStart(40, 'e');
+  const commit = nextCommit();
   host.head = commit;
   const executions = results.map(({ name, message }) => ({
     name,
@@ -161,26 +162,31 @@ test('what the host does not show is no reason to leave the comment out', async 
 
 describe('a webhook alone', () => {
   /** Results of a branch, whose jobs know no pull request; and what the host says about number 7. */
-  const pushed = async (repository: ReturnType<typeof uniqueRepository>) => {
-    const commit = `${++commits}`.padStart(40, 'e');
+  const pushed = async (repository: ReturnType<typeof uniqueRepository>, commit = nextCommit()) => {
     const executions = [{ name: 'adds tax', status: 'failed' as const, failures: [{ type: 'E', message: 'no' }] }];
-    const run = { branch: 'feature', commit, run_id: `${commits}` };
-    await driver.ingest(makeJob({ repository, executions, run, source: commit, receivedAt: TEST_NOW }));
+    const run_id = `run ${++runs}`;
+    const run = { branch: 'feature', commit, run_id };
+    await driver.ingest(makeJob({ repository, executions, run, source: run_id, receivedAt: TEST_NOW }));
     host.head = commit;
     return commit;
   };
+  let runs = 0;
   let deliveries = 0;
   const tell = async (
     repository: ReturnType<typeof uniqueRepository>,
     head: string,
-    { at = TEST_NOW, events = [] }: { at?: number; events?: PrEventsJob['events'] } = {},
+    {
+      at = TEST_NOW,
+      merge = null,
+      events = [],
+    }: Partial<{ at: number; merge: string | null; events: PrEventsJob['events'] }> = {},
   ) => {
     const updated_at = new Date(at).toISOString();
     const pull = { number: 7, id: 7, title: 'Tax', author: null, base_ref: 'main', head_ref: 'feature' };
     const job = {
       ...{ v: 1 as const, default_branch: null, page_url: null, page_kind: 'github' as const, renamed_from: null },
       repository,
-      pull_requests: [{ ...pull, head_commit: head, merge_commit: null, updated_at }],
+      pull_requests: [{ ...pull, head_commit: head, merge_commit: merge, updated_at }],
       ...{ events, deleted_branches: [] },
     };
     await stores.producers.of(prEvents).add(job, `told-${repository.name}-${++deliveries}`);
@@ -205,6 +211,37 @@ describe('a webhook alone', () => {
     await makeDue();
     await commenter().run();
     expect(host.own().map(({ body }) => body)).toEqual([expect.stringContaining(other.slice(0, 12))]);
+  });
+
+  test('is enough for results that come after it, from jobs that know no pull request', async () => {
+    const repository = uniqueRepository();
+    const commit = nextCommit();
+    // It is named days before its jobs run.
+    await tell(repository, commit, { at: TEST_NOW - 2 * DAY_MS });
+    expect(await rows()).toEqual([]);
+    await pushed(repository, commit);
+    expect(await rows()).toMatchObject([{ number: 7, commitSha: commit, dueAt: expect.any(Date) }]);
+    await makeDue();
+    await commenter().run();
+    expect(host.own().map(({ body }) => body)).toEqual([expect.stringContaining('`adds tax`')]);
+    expect(await rows()).toMatchObject([{ outcome: 'written', dueAt: null }]);
+    // More of them wake it again, but not once it has another commit.
+    await pushed(repository, commit);
+    expect(await rows()).toMatchObject([{ dueAt: expect.any(Date) }]);
+    const other = nextCommit();
+    await tell(repository, other, { at: TEST_NOW + 1 });
+    await makeDue();
+    await commenter().run();
+    await pushed(repository, commit);
+    expect(await rows()).toMatchObject([{ commitSha: other, outcome: 'no_results', dueAt: null }]);
+  });
+
+  test('wakes nothing for results of the newest commit of a pull request that was merged', async () => {
+    const repository = uniqueRepository();
+    const commit = nextCommit();
+    await tell(repository, commit, { merge: nextCommit() });
+    await pushed(repository, commit);
+    expect(await rows()).toEqual([]);
   });
 
   test('asks the host nothing about a commit without results', async () => {

@@ -27,6 +27,8 @@ export const pullRequests = schema.table(
     primaryKey({ columns: [table.repositoryId, table.number] }),
     // "The pull request whose merge commit this was": first_failure_pull.
     index('pull_requests_merge_commit').on(table.repositoryId, table.mergeCommit),
+    // "The pull request whose newest commit this is": results whose jobs know no pull request.
+    index('pull_requests_head_commit').on(table.repositoryId, table.headCommit),
     // "The pull request whose branch this was": the deletion of a merged branch.
     index('pull_requests_head_ref').on(table.repositoryId, table.headRef),
   ],
