@@ -302,6 +302,11 @@ export class Repository {
     });
   }
 
+  /** The comment of a pull request is there on a commit. */
+  sendCommented(pull: number, commented: { commit_sha: string; branch: string | null }) {
+    return this.ask(`pulls/${pull}/comment`, z.unknown(), { method: 'PUT', json: commented });
+  }
+
   sendPullRequests(pullRequests: readonly ImportedPullRequest[]) {
     return this.ask('pull-requests', z.object({ queued: z.number() }), {
       method: 'PUT',

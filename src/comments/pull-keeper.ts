@@ -10,7 +10,7 @@ import { isListed } from '../domain/repository-list.ts';
 import { HostError } from '../hosts/api/host-error.ts';
 import type { PullToRead, RemoteRepository } from '../hosts/remote.ts';
 import { keepCheck } from '../hosts/writes/keep-check.ts';
-import { type Kept, keepComment } from '../hosts/writes/keep-comment.ts';
+import { isThere, keepComment } from '../hosts/writes/keep-comment.ts';
 import { markerKey } from '../hosts/writes/marker.ts';
 import { CommentedCommits, type CommentedStores } from '../insights/commented-commit.ts';
 import { firstResultOf } from '../insights/pull-request.ts';
@@ -25,7 +25,6 @@ import { HostPlaces } from './host-places.ts';
 type PullToKeep = Pick<DuePull, 'number' | 'commit' | 'commentedCommit'>;
 
 const nothing = (outcome: string): PullSettled => ({ outcome, isCommented: false });
-const THERE: readonly Kept[] = ['written', 'updated', 'unchanged', 'edited'];
 
 export class PullKeeper {
   readonly #commits: CommentedCommits;
@@ -74,7 +73,7 @@ export class PullKeeper {
     ]);
     const key = markerKey(repository);
     const done: string[] = [];
-    let isThere = false;
+    let isCommentThere = false;
     if (isCommented) {
       const kept = await keepComment({
         host: remote.comments(number),
@@ -86,11 +85,11 @@ export class PullKeeper {
           const isWorthOne = state.failures.some(({ verdict }) => verdict !== 'quarantined');
           return { text: commentText(state), isWorthOne };
         },
-        wasThere: commentedCommit === commit,
+        wasThere: async () => commentedCommit === commit,
         firstResultAt: () => firstResultOf(this.deps, repository, number, commit),
       });
       done.push(kept);
-      isThere = THERE.includes(kept);
+      isCommentThere = isThere(kept);
     }
     if (isChecked && COMMIT.test(commit)) {
       const kept = await keepCheck(remote.check(commit, key), async () => {
@@ -100,7 +99,7 @@ export class PullKeeper {
       done.push(`check_${kept}`);
     }
     for (const outcome of done) hostWrites.inc({ outcome });
-    return { outcome: done.join(' '), isCommented: isThere };
+    return { outcome: done.join(' '), isCommented: isCommentThere };
   }
 
   /**

@@ -7,6 +7,7 @@ import { formatMoment } from '../domain/moment.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { wholeNumber } from '../http/path.ts';
 import { notFound } from '../http/problems.ts';
+import { readCommentedCommit } from '../postgres/pull-comments.ts';
 import { findPullRequest } from '../postgres/pull-requests.ts';
 import * as common from './common.ts';
 import { pullSummary, toldFields } from './pull-summary.ts';
@@ -45,6 +46,11 @@ const response = z
   .object({
     ...toldFields,
     base_ref: z.string().nullable().meta({ description: 'The branch that it is for', example: 'main' }),
+    commented_commit: z.string().nullable().meta({
+      description:
+        'The newest commit on which the comment of the service was there; null: on none, as far as is known. If it is missing at the host, someone has deleted it.',
+      example: '1111111111111111111111111111111111111111',
+    }),
     commits_count: z.int().meta({ description: 'Commits from which results have arrived', example: 1 }),
     commits: z.array(commitSchema).meta({ description: `The newest ${COMMITS_MAX} of them, newest first` }),
   })
@@ -68,13 +74,14 @@ export const mountPullRequest = (app: AnyElysia, http: Http, deps: common.Insigh
     handle: async ({ params: { owner, repository: name, number }, signal }) => {
       const repository = await deps.repositories.find(owner, name);
       if (!repository) throw unknownPullRequest(number);
-      const [commits, told] = await Promise.all([
+      const [commits, told, commented] = await Promise.all([
         deps.clickhouse.select(
           pullCommits,
           { repository_id: repository.id, pull_request: number, rows: COMMITS_MAX },
           { owner: repository.owner, signal },
         ),
         findPullRequest(deps.db, repository.id, number),
+        readCommentedCommit(deps.db, repository.id, number),
       ]);
       const [newest] = commits;
       if (!newest && !told) throw unknownPullRequest(number);
@@ -86,6 +93,7 @@ export const mountPullRequest = (app: AnyElysia, http: Http, deps: common.Insigh
         head_ref: told?.headRef ?? (newest?.run_branch || null),
         head_commit: told?.headCommit ?? null,
         merge_commit: told?.mergeCommit ?? null,
+        commented_commit: commented,
         commits_count: newest?.commits ?? 0,
         commits: commits.map((row) => ({
           commit_sha: row.commit_sha,

@@ -33,6 +33,7 @@ import { mountNotOffered } from './not-offered.ts';
 import { mountOwnerPreview } from './owner-preview.ts';
 import { mountOwners } from './owners.ts';
 import { mountPrompts } from './prompts.ts';
+import { mountPullComment } from './pull-comment.ts';
 import { mountPullRequest } from './pull-request.ts';
 import { mountPulls } from './pulls.ts';
 import { mountQuarantineEffects } from './quarantine-effects.ts';
@@ -88,6 +89,7 @@ const MOUNTED = [
   mountRun,
   mountPulls,
   mountPullRequest,
+  mountPullComment,
   mountQuarantineEffects,
   mountLanes,
   mountRedRunsByDay,

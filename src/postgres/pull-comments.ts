@@ -6,7 +6,7 @@
  *     noted ──due──► taken ──settled──► up to date
  *                      └────failed────► due again, later each time
  */
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
@@ -141,6 +141,34 @@ export async function postponePull(
       update ${pullComments} set failures = failures + 1, failure = ${failure.slice(0, FAILURE_LENGTH_MAX)},
         due_at = now() + make_interval(secs => ${seconds})
       where ${isTaken(taken)}`),
+  );
+}
+
+/** The newest commit on which the comment of a pull request was there; null if it never was, as far as is known. */
+export async function readCommentedCommit(db: Database, repositoryId: string, number: number): Promise<string | null> {
+  const [row] = await onPostgres(() =>
+    db
+      .select({ commit: pullComments.commentedCommit })
+      .from(pullComments)
+      .where(and(eq(pullComments.repositoryId, repositoryId), eq(pullComments.number, number))),
+  );
+  return row?.commit ?? null;
+}
+
+/** A job has written the comment itself, or found it. Nothing becomes due. */
+export async function writeCommentedCommit(
+  db: Database,
+  { repositoryId, number, commit }: { repositoryId: string; number: number; commit: string },
+  now: number,
+): Promise<void> {
+  await onPostgres(() =>
+    db
+      .insert(pullComments)
+      .values({ repositoryId, number, commitSha: commit, ranMs: now, commentedCommit: commit })
+      .onConflictDoUpdate({
+        target: [pullComments.repositoryId, pullComments.number],
+        set: { commentedCommit: commit },
+      }),
   );
 }
 

@@ -36,6 +36,14 @@ function push(): Record<string, string> {
   writeFileSync(event, JSON.stringify({ pull_request: pull, repository: { default_branch: 'main' } }));
   return { ...host.github, GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: event };
 }
+/** The same of a merge request. */
+const onGitLab = (): Record<string, string> => ({
+  ...{ GITHUB_ACTIONS: '', GITHUB_REPOSITORY: '', GITLAB_CI: 'true', CI_PROJECT_PATH: `acme/${repository}` },
+  ...{ CI_JOB_ID: '9001', CI_JOB_NAME: 'unit', CI_PIPELINE_NAME: 'CI', CI_DEFAULT_BRANCH: 'main' },
+  ...{ CI_MERGE_REQUEST_IID: '7', CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'feature/tax', CI_COMMIT_SHA: host.head },
+  ...{ CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main', CI_MERGE_REQUEST_PROJECT_ID: '3' },
+  ...{ CI_API_V4_URL: `${host.origin}/api/v4`, GITLAB_TOKEN: HOST_TOKEN },
+});
 const job = async (rows: readonly Row[], env: Record<string, string>, more: object = {}) => {
   const ending = rows.some(({ failure }) => failure !== undefined) ? 'exit 7' : 'exit 0';
   const ran = await gate({ rows, ending, args: ['--comment'], env, ...more });
@@ -91,6 +99,22 @@ test('a comment that a person deletes does not come back for this commit', async
   expect(host.own()).toHaveLength(1);
 });
 
+test('nor does it on a host that keeps no record of deletions: the service knows where it was', async () => {
+  push();
+  const commented = async () =>
+    (await service.get<{ commented_commit: string }>(`/v1/ci/acme/repositories/${repository}/pulls/7`))
+      .commented_commit;
+  await job([NEW, SOMETHING], onGitLab());
+  expect([host.own().length, await commented()]).toEqual([1, host.head]);
+  host.comments = [];
+  const ran = await job([FLAKY, SOMETHING], { ...onGitLab(), CI_JOB_ID: '9002', CI_JOB_NAME: 'slow' });
+  expect([ran.code, ran.printed]).toEqual([7, expect.stringContaining('someone has deleted it')]);
+  expect(host.own()).toEqual([]);
+  push();
+  await job([NEW, SOMETHING], { ...onGitLab(), CI_JOB_ID: '9003' });
+  expect([host.own().length, await commented()]).toEqual([1, host.head]);
+});
+
 test('its own token is kept from the command, and a job without a pull request writes nothing', async () => {
   const env = { ...push(), GITHUB_TOKEN: '', CI_INSIGHTS_COMMENT_TOKEN: HOST_TOKEN };
   const ending = 'echo "token: [$CI_INSIGHTS_COMMENT_TOKEN]"; exit 7';
@@ -105,14 +129,7 @@ test('its own token is kept from the command, and a job without a pull request w
 test('a name that is Markdown, HTML or a mention is text, on a merge request of GitLab', async () => {
   push();
   const row = fail('adds [tax](https://evil.example) <img src=x> @acme/team `x`', '@all ![](https://evil.example)');
-  const env = {
-    ...{ GITHUB_ACTIONS: '', GITHUB_REPOSITORY: '', GITLAB_CI: 'true', CI_PROJECT_PATH: `acme/${repository}` },
-    ...{ CI_JOB_ID: '9001', CI_JOB_NAME: 'unit', CI_PIPELINE_NAME: 'CI', CI_DEFAULT_BRANCH: 'main' },
-    ...{ CI_MERGE_REQUEST_IID: '7', CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'feature/tax', CI_COMMIT_SHA: host.head },
-    ...{ CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main', CI_MERGE_REQUEST_PROJECT_ID: '3' },
-    ...{ CI_API_V4_URL: `${host.origin}/api/v4`, GITLAB_TOKEN: HOST_TOKEN },
-  };
-  expect((await job([row, SOMETHING], env)).code).toBe(7);
+  expect((await job([row, SOMETHING], onGitLab())).code).toBe(7);
   const [comment = ''] = text();
   const html = Bun.markdown.html(comment, { autolinks: true });
   expect(html).toContain('<img src=x> @acme/team `x`'.replace(/[<>]/g, (sign) => (sign === '<' ? '&lt;' : '&gt;')));

@@ -21,7 +21,14 @@ const github = (): CommentHost => remoteAt('github', host.origin).comments(7);
 const failing = (text: string): Wanted => ({ text, isWorthOne: true });
 const clear: Wanted = { text: 'All clear', isWorthOne: false };
 const keep = (on: CommentHost, wanted: Wanted | null, firstResult = 0) =>
-  keepComment({ host: on, commit: COMMIT, key: KEY, read: async () => wanted, firstResultAt: async () => firstResult });
+  keepComment({
+    host: on,
+    commit: COMMIT,
+    key: KEY,
+    read: async () => wanted,
+    wasThere: async () => false,
+    firstResultAt: async () => firstResult,
+  });
 const texts = () => host.own().map(({ body }) => readMarked(KEY, body)?.text);
 const limited = (status: number, headers: Record<string, string>, message = 'slow down') =>
   Response.json({ message }, { status, headers });
@@ -55,7 +62,14 @@ describe.each(REMOTES)('on %s', (name, kind) => {
       let asked = 0;
       const read = async () => failing(`${Math.min(6, ++asked)} failures`);
       const jobs = Array.from({ length: 6 }, () =>
-        keepComment({ host: on(), commit: COMMIT, key: KEY, read, firstResultAt: async () => Date.now() }),
+        keepComment({
+          host: on(),
+          commit: COMMIT,
+          key: KEY,
+          read,
+          firstResultAt: async () => Date.now(),
+          wasThere: async () => false,
+        }),
       );
       await Promise.all(jobs);
       expect(texts()).toEqual(['6 failures']);

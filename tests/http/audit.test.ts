@@ -262,6 +262,7 @@ const SILENT: Record<string, string> = {
     'it is a file of the default branch, whose history the host has',
   'PUT /v1/ci/:owner/repositories/:repository/commits/:commit_sha/changed-files': UPLOAD,
   'PUT /v1/ci/:owner/repositories/:repository/pull-requests': UPLOAD,
+  'PUT /v1/ci/:owner/repositories/:repository/pulls/:number/comment': UPLOAD,
   'POST /mcp': 'what its tools ask leaves the entries: tests/http/mcp.test.ts',
   'POST /v1/auth/ci': 'its entry counts the keys of a day: tests/http/ci-exchange.test.ts',
   'POST /webhooks/:host': 'it is the word of the repository host, which is in the event log; a rename is tested below',

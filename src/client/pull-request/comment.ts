@@ -1,11 +1,12 @@
 /** `gate --comment`: one comment on the pull request of the job, which says what failed on its newest commit. */
 import { commentText } from '../../domain/pull-comment.ts';
-import { type Kept, keepComment } from '../../hosts/writes/keep-comment.ts';
+import { isThere, type Kept, keepComment } from '../../hosts/writes/keep-comment.ts';
 import { markerKey } from '../../hosts/writes/marker.ts';
 import type { Subject } from '../gate/consult.ts';
 import { printError } from '../output.ts';
+import type { Repository } from '../repository.ts';
 import type { ClientEnvironment } from '../settings.ts';
-import { commitState, firstResultAt } from './commit-state.ts';
+import { commentBefore, commitState } from './commit-state.ts';
 import { remoteOf } from './place.ts';
 
 /**
@@ -15,7 +16,7 @@ import { remoteOf } from './place.ts';
  * @param isPassed a job that crashed without a failed test does not say that all is clear
  */
 export async function commentOn(
-  { repository, target: { commit, query }, isStored }: Subject,
+  { repository, target: { commit, branch, query }, isStored }: Subject,
   environment: ClientEnvironment,
   isPassed: boolean,
 ): Promise<string[]> {
@@ -41,14 +42,33 @@ export async function commentOn(
         const isWorthOne = state.failures.some(({ verdict }) => verdict !== 'quarantined');
         return { text: commentText(state), isWorthOne };
       },
-      firstResultAt: () => firstResultAt(repository, commit, pull),
+      wasThere: async () => (await commentBefore(repository, commit, pull)).wasThere,
+      firstResultAt: async () => (await commentBefore(repository, commit, pull)).firstResultAt,
     });
     const { notice, line } = SENTENCES[kept](host.subject);
     if (line !== undefined) printError(line);
-    return notice === undefined ? [] : [notice];
+    return [
+      ...(notice === undefined ? [] : [notice]),
+      ...(isThere(kept) ? await tellService(repository, pull, { commit_sha: commit, branch: branch ?? null }) : []),
+    ];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return [`The comment on ${host.subject} cannot be written: ${message}.`];
+  }
+}
+
+/** Most hosts do not tell whether someone has deleted a comment, so the service knows where one was. */
+async function tellService(
+  repository: Repository,
+  pull: number,
+  commented: { commit_sha: string; branch: string | null },
+): Promise<string[]> {
+  try {
+    await repository.sendCommented(pull, commented);
+    return [];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [`The service does not know of the comment, so one that is deleted may come back: ${message}.`];
   }
 }
 

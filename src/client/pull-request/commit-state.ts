@@ -33,7 +33,10 @@ const stateSchema = z.object({
   kept_by_service: z.array(z.string()).default([]),
   failures: z.array(failureSchema),
 });
-const pullSchema = z.object({ commits: z.array(z.object({ commit_sha: z.string(), started_at: z.string() })) });
+const pullSchema = z.object({
+  commented_commit: z.string().nullish(),
+  commits: z.array(z.object({ commit_sha: z.string(), started_at: z.string() })),
+});
 
 /** More than a comment shows. */
 const FAILURES_MAX = 100;
@@ -80,9 +83,16 @@ function commented(failure: z.infer<typeof failureSchema>, repository: Repositor
   };
 }
 
-/** When the first result of a commit arrived, of the newest commits of its pull request; milliseconds since the epoch. */
-export async function firstResultAt(repository: Repository, commit: string, pull: number): Promise<number> {
-  const { commits } = await repository.ask(`pulls/${pull}`, pullSchema);
+/** What is known of the comment of a pull request on one of its commits. */
+interface CommentBefore {
+  /** Whether a job has written or found it on this commit. */
+  wasThere: boolean;
+  /** When the first result of the commit arrived, of the newest ones; 0 if it is not among them. Milliseconds since the epoch. */
+  firstResultAt: number;
+}
+
+export async function commentBefore(repository: Repository, commit: string, pull: number): Promise<CommentBefore> {
+  const { commented_commit: commented, commits } = await repository.ask(`pulls/${pull}`, pullSchema);
   const found = commits.find(({ commit_sha: sha }) => sha.startsWith(commit));
-  return found ? Date.parse(found.started_at) : 0;
+  return { wasThere: commented === commit, firstResultAt: found ? Date.parse(found.started_at) : 0 };
 }

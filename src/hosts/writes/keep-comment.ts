@@ -22,7 +22,7 @@ export interface Subject {
   /** Asks the service; null if the comment must stay as it is. */
   read(): Promise<Wanted | null>;
   /** Whether it was there before, on this commit. If it is gone now, a person deleted it. */
-  wasThere?: boolean;
+  wasThere(): Promise<boolean>;
   /** When the first result of the commit arrived. */
   firstResultAt(): Promise<number>;
 }
@@ -32,6 +32,10 @@ export interface Subject {
  * - `outdated`: the pull request has a newer commit, whose jobs write the comment.
  */
 export type Kept = 'written' | 'updated' | 'unchanged' | 'nothing' | 'edited' | 'deleted' | 'outdated';
+
+/** The comment is there then, as the service keeps it or as a person left it. */
+export const isThere = (kept: Kept): boolean => THERE.includes(kept);
+const THERE: readonly Kept[] = ['written', 'updated', 'unchanged', 'edited'];
 
 const ROUNDS_MAX = 5;
 const CREATE_ATTEMPTS_MAX = 3;
@@ -68,7 +72,8 @@ async function step({
   for (const { id, isEdited } of newer) if (!isEdited) await host.remove(id);
   if (!kept) {
     if (!wanted.isWorthOne) return { what: 'nothing', isChanged: false };
-    if (wasThere || (await host.wasDeletedSince(await firstResultAt()))) return { what: 'deleted', isChanged: false };
+    if ((await wasThere()) || (await host.wasDeletedSince(await firstResultAt())))
+      return { what: 'deleted', isChanged: false };
     await createOrLook(host, key, withMarker(key, wanted.text, host.marker));
     return { what: 'written', isChanged: true };
   }
