@@ -207,21 +207,23 @@ function addContradictions(
   executions: readonly IdentifiedExecution[],
 ): void {
   const months = Map.groupBy(runs, (run) => monthIn(placeOfRun(run), run.started_ms));
-  const found = [...Map.groupBy(executions, identityKey).values()].flatMap((group) => {
+  const rows = new Map(runs.map((row) => [nameOfRun({ ...placeOfRow(row), commit }), row]));
+  // Results that arrived after the runs were read: the commit is read again once they are evaluated.
+  const inKnownRuns = executions.filter((one) => rows.has(nameOfPullRun(one)));
+  const found = [...Map.groupBy(inKnownRuns, identityKey).values()].flatMap((group) => {
     const identity = identityOf(group[0] as IdentifiedExecution);
     return contradictionsOf(group).map((one) => ({ ...identity, ...one }));
   });
   const kept = found.filter((one) => isTelling(months.get(monthIn(legKey(one), one.at.finishedAt)) ?? []));
   const named = new Set(kept.map(nameOfFailedRun));
-  const troubles = Map.groupBy(executions.filter(isTrouble), nameOfPullRun);
+  const troubles = Map.groupBy(inKnownRuns.filter(isTrouble), nameOfPullRun);
   evidence.clues.push(...kept);
-  for (const row of runs) {
-    const run = { ...placeOfRow(row), commit };
-    const name = nameOfRun(run);
+  for (const [name, row] of rows) {
     if (!named.has(name)) continue;
     const retried = (troubles.get(name) ?? []).map(({ testId }) => testId);
     evidence.runs.push({
-      ...run,
+      ...placeOfRow(row),
+      commit,
       startedAt: row.started_ms,
       executions: row.passed + row.failed,
       troubled: new Set([...row.failed_tests, ...retried]),

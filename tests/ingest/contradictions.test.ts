@@ -1,11 +1,13 @@
 /** Commits of pull requests that both passed and failed: evidence that a test is flaky, and never that it is broken. */
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { isContradiction } from '../../src/domain/clues.ts';
 import { repositoryIdOf, testIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
+import { nameOfFailedRun, readEvidence } from '../../src/evaluation/evidence.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { readCluesBetween } from '../../src/postgres/clues.ts';
 import { readHealthHistories } from '../../src/postgres/health-histories.ts';
-import { readRuns } from '../../src/postgres/judged-runs.ts';
+import { nameOfRun, readRuns } from '../../src/postgres/judged-runs.ts';
 import { pullRequests } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
@@ -223,6 +225,39 @@ test('what failed in other CI jobs of a commit, however much, leaves a CI job it
   const { contradictions, runs } = await stored(repository);
   expect(contradictions.map(({ failure }) => failure.commit)).toEqual(['commit of one']);
   expect(runs).toHaveLength(1);
+  await driver.verify();
+});
+
+test('results that arrive while a commit is read wait for its next reading, and name no run that is not read', async () => {
+  const { stores, driver } = ingest;
+  const repository = uniqueRepository();
+  await driver.ingest(
+    ran(repository, { hours: 1, pull: 'one' }, { sums: 'passed' }),
+    ran(repository, { hours: 3, pull: 'one', attempt: 2 }, { sums: 'failed' }),
+  );
+  let hasArrived = false;
+  const clickhouse = new Proxy(stores.clickhouse, {
+    get(target, key) {
+      if (key !== 'select') return Reflect.get(target, key, target);
+      return async (...asked: unknown[]) => {
+        const rows = await Reflect.apply(target.select, target, asked);
+        // The first statement reads the runs.
+        if (!hasArrived) {
+          hasArrived = true;
+          await driver.ingest(ran(repository, { hours: 2, pull: 'one', attempt: 3 }, { sums: 'failed' }));
+        }
+        return rows;
+      };
+    },
+  });
+  const tests = new Map([['commit of one', new Set<string>()]]);
+  const { clues, runs } = await readEvidence({ clickhouse, repositoryId: idOf(repository) }, tests);
+  const attemptsOf = (found: readonly { runAttempt: number }[]) => found.map(({ runAttempt }) => runAttempt);
+  const named = new Set(runs.map(nameOfRun));
+  expect([clues.length, attemptsOf(runs)]).toEqual([1, [2]]);
+  for (const clue of clues.filter(isContradiction)) expect(named).toContain(nameOfFailedRun(clue));
+  // Once they are evaluated, the commit is read again: its first contradiction is in the run that arrived late.
+  expect(attemptsOf((await stored(repository)).runs)).toEqual([3]);
   await driver.verify();
 });
 
