@@ -721,7 +721,10 @@ CREATE TABLE "ci_insights"."repository_counts" (
 	"flaky" integer DEFAULT 0 NOT NULL,
 	"broken" integer DEFAULT 0 NOT NULL,
 	"flaky_days" integer[] DEFAULT '{}' NOT NULL,
-	"newest_ms" bigint DEFAULT 0 NOT NULL
+	"newest_ms" bigint DEFAULT 0 NOT NULL,
+	"live_default_ms" bigint DEFAULT 0 NOT NULL,
+	"live_pull_ms" bigint DEFAULT 0 NOT NULL,
+	"live_other_ms" bigint DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."repository_days" (

@@ -9,6 +9,7 @@ import { type FailureGroup, groupOf, mergeGroups } from '../domain/failure-group
 import { IdentityTally } from '../domain/identity-tally.ts';
 import { runNameOf } from '../domain/judge-runs.ts';
 import { flags, numbers, oneOf, texts } from '../domain/plain-array.ts';
+import { NOTHING_REPORTED } from '../domain/report-source.ts';
 import { STATUSES } from '../domain/status.ts';
 import { type Identity, identityKey, identityOf, type Leg, legKey } from '../domain/test-identity.ts';
 import { isLater, type SummarisedExecution } from '../domain/test-state.ts';
@@ -87,6 +88,8 @@ export class Contents {
   readonly failedOnDefault = new Map<string, FailuresOnDefault>();
   /** When the newest execution on any branch finished, skipped ones included; milliseconds since the epoch. */
   newestAt = 0;
+  /** The same by what has sent them. */
+  readonly reportedAt = { ...NOTHING_REPORTED };
   /** On any branch. */
   readonly executionIds: string[] = [];
   /** Ids of the tests and runs, on any branch. */
@@ -119,6 +122,8 @@ export class Contents {
     let ranAt = 0;
     for (const time of line.e_finished_ms) if (time > ranAt) ranAt = time;
     if (ranAt > this.newestAt) this.newestAt = ranAt;
+    const source = line.on_default ? 'default_branch' : line.pull_request ? 'pull_request' : 'other_branch';
+    this.reportedAt[source] = Math.max(ranAt, this.reportedAt[source]);
     const { commit_sha: commit } = line;
     if (commit !== '')
       this.commits.set(commit, (this.commits.get(commit) ?? false) || line.e_status.includes('failed'));

@@ -8,6 +8,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
 import type { AutoQuarantineMode } from '../domain/quarantine-rules.ts';
+import { NOTHING_REPORTED } from '../domain/report-source.ts';
 import type { CountedPasses, Suspect } from '../domain/suspect.ts';
 import { identityKey } from '../domain/test-identity.ts';
 import { StoreUnavailable } from '../errors.ts';
@@ -150,7 +151,16 @@ async function evaluateParts(
     if (renamed.has(repositoryId)) await noteStrays(tx, repositoryId, [...contents.testIds]);
   for (const [repositoryId, testIds] of known.folded) await foldHealths(tx, repositoryId, [...testIds]);
   if (commentedSince && !turn.isImported) await notePulls(tx, waiting, commentedSince());
-  await noteRuns(tx, new Map(waiting.map(({ repositoryId, contents }) => [repositoryId, contents.newestAt])));
+  await noteRuns(
+    tx,
+    new Map(
+      waiting.map(({ repositoryId, contents: { newestAt, reportedAt } }) => [
+        repositoryId,
+        // CI has not sent what is imported.
+        { newestAt, reportedAt: turn.isImported ? NOTHING_REPORTED : reportedAt },
+      ]),
+    ),
+  );
   await deleteParts(tx, turn.partition, parts);
   await resume(
     tx,

@@ -5,20 +5,22 @@ import { defineQuery } from '../clickhouse/query.ts';
 import { CI_KINDS } from '../domain/ci-claims.ts';
 import { ciKindsFor } from '../domain/ci-rules.ts';
 import { formatMoment } from '../domain/moment.ts';
+import { REPORT_SOURCES, type ReportSource } from '../domain/report-source.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { Repository } from '../postgres/repositories.ts';
+import { readReportedAt } from '../postgres/repository-totals.ts';
 import { lastUseOfSenders } from '../postgres/senders.ts';
 import * as common from './common.ts';
 
 /** What reported longer ago than that is no longer set up. */
 const REPORTED_DAYS = 30;
 
-const SOURCES = ['default_branch', 'pull_request', 'other_branch'] as const;
 const newestReports = defineQuery(
   'insights/setup',
   { repository_id: 'UUID', days: 'UInt16', now_ms: 'Int64' },
   z.object({
-    source: z.enum(SOURCES),
+    source: z.enum(REPORT_SOURCES),
     newest_ms: z.int(),
     newest_pipeline: z.string(),
     newest_job: z.string(),
@@ -37,9 +39,9 @@ const report = z.object({
   pull_request: z.int().nullable().meta({ example: 7 }),
 });
 const reported = (what: string) =>
-  report
-    .nullable()
-    .meta({ description: `The newest run ${what} in the last ${REPORTED_DAYS} days; null if none reported` });
+  report.nullable().meta({
+    description: `The newest run ${what}; null if CI has sent none in the last ${REPORTED_DAYS} days. Imported results do not count`,
+  });
 
 const response = z
   .object({
@@ -104,20 +106,24 @@ export const mountSetup = (app: AnyElysia, http: Http, deps: common.InsightsDeps
     },
   });
 
-type Reports = Partial<Record<(typeof SOURCES)[number], z.input<typeof report>>>;
+type Reports = Partial<Record<ReportSource, z.input<typeof report>>>;
 
 async function readReports(
-  { clickhouse, clock }: common.InsightsDeps,
+  { clickhouse, clock, db }: common.InsightsDeps,
   { id, owner }: Repository,
   signal: AbortSignal | undefined,
 ): Promise<Reports> {
+  const reportedAt = await readReportedAt(db, id);
+  const since = clock.now() - REPORTED_DAYS * DAY_MS;
+  if (REPORT_SOURCES.every((source) => reportedAt[source] < since)) return {};
   const rows = await clickhouse.select(
     newestReports,
     { repository_id: id, days: REPORTED_DAYS, now_ms: clock.now() },
     { owner, signal },
   );
+  const reported = rows.filter(({ source }) => reportedAt[source] >= since);
   return Object.fromEntries(
-    rows.map((row) => [
+    reported.map((row) => [
       row.source,
       {
         at: formatMoment(row.newest_ms),

@@ -4,8 +4,9 @@
  */
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { NOTHING_REPORTED, type ReportedAt } from '../domain/report-source.ts';
 import { type DayTotals, RepositoryTotals, type TestCounts } from '../domain/repository-stats.ts';
-import type { Executor } from './client.ts';
+import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { visitIdentityDays } from './identity-days.ts';
 import { TOTALS_LOCK } from './locks.ts';
@@ -18,21 +19,45 @@ function dayRows(repositoryId: string, { days }: RepositoryTotals): SQL {
     ${column(({ healths }) => healths.broken)}::int[], ${column(({ failures }) => failures)}::int[])`;
 }
 
-/**
- * Notes when executions finished, by repository id, in milliseconds since the epoch. In one order, in which all processes lock
- * rows.
- */
-export async function noteRuns(tx: Executor, newest: ReadonlyMap<string, number>): Promise<void> {
-  if (newest.size === 0) return;
-  const ordered = [...newest].sort(([one], [other]) => (one < other ? -1 : 1));
-  await tx.execute(sql`
-    insert into ${repositoryCounts} as kept (repository_id, newest_ms)
-    select * from unnest(${plainColumn(ordered.map(([id]) => id))}::uuid[],
-      ${plainColumn(ordered.map(([, at]) => at))}::bigint[])
-    on conflict (repository_id) do update set newest_ms = excluded.newest_ms where kept.newest_ms < excluded.newest_ms`);
+/** What a pass notes of a repository. */
+interface Ran {
+  /** When the newest execution finished; milliseconds since the epoch. */
+  newestAt: number;
+  /** The same of what CI has sent. */
+  reportedAt: ReportedAt;
 }
 
-/** Forgets when something ran in a repository, because that is derived from scratch. */
+/** Notes when executions finished, by repository id. In one order, in which all processes lock rows. */
+export async function noteRuns(tx: Executor, ran: ReadonlyMap<string, Ran>): Promise<void> {
+  if (ran.size === 0) return;
+  const ordered = [...ran].sort(([one], [other]) => (one < other ? -1 : 1));
+  const column = (pick: (ran: Ran) => number) => plainColumn(ordered.map(([, one]) => pick(one)));
+  await tx.execute(sql`
+    insert into ${repositoryCounts} as kept
+      (repository_id, newest_ms, live_default_ms, live_pull_ms, live_other_ms)
+    select * from unnest(${plainColumn(ordered.map(([id]) => id))}::uuid[],
+      ${column(({ newestAt }) => newestAt)}::bigint[],
+      ${column(({ reportedAt }) => reportedAt.default_branch)}::bigint[],
+      ${column(({ reportedAt }) => reportedAt.pull_request)}::bigint[],
+      ${column(({ reportedAt }) => reportedAt.other_branch)}::bigint[])
+    on conflict (repository_id) do update set
+      newest_ms = greatest(kept.newest_ms, excluded.newest_ms),
+      live_default_ms = greatest(kept.live_default_ms, excluded.live_default_ms),
+      live_pull_ms = greatest(kept.live_pull_ms, excluded.live_pull_ms),
+      live_other_ms = greatest(kept.live_other_ms, excluded.live_other_ms)
+    where kept.newest_ms < excluded.newest_ms or kept.live_default_ms < excluded.live_default_ms
+      or kept.live_pull_ms < excluded.live_pull_ms or kept.live_other_ms < excluded.live_other_ms`);
+}
+
+/** When the newest execution of each that CI has sent finished, without imported ones. */
+export async function readReportedAt(db: Database, repositoryId: string): Promise<ReportedAt> {
+  const [row] = await onPostgres(() =>
+    db.select().from(repositoryCounts).where(eq(repositoryCounts.repositoryId, repositoryId)),
+  );
+  if (!row) return NOTHING_REPORTED;
+  return { default_branch: row.liveDefaultMs, pull_request: row.livePullMs, other_branch: row.liveOtherMs };
+}
+
 /** When the newest execution of a repository finished; milliseconds since the epoch, 0 if nothing ran. */
 export async function newestRunOf(tx: Executor, repositoryId: string): Promise<number> {
   const [row] = await tx
@@ -42,6 +67,7 @@ export async function newestRunOf(tx: Executor, repositoryId: string): Promise<n
   return row?.newestMs ?? 0;
 }
 
+/** Replaces when something last ran in a repository, because that is derived from scratch. */
 export async function replaceNewest(tx: Executor, repositoryId: string, newestAt: number): Promise<void> {
   await tx
     .insert(repositoryCounts)

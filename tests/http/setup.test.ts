@@ -74,6 +74,22 @@ test('reports of pull requests, of the default branch and of others are told apa
   });
 });
 
+test('imported results are not sent by CI, and what it sends later counts for itself', async () => {
+  const { base } = uploads.repository();
+  const past = { arrived_at: new Date(uploads.app.stores.clock.now() - 60_000).toISOString() };
+  const pull = { branch: 'feature/tax', base_ref: 'main', pull_request: '7' };
+  await uploads.store(base, XML, { ...past, run_id: '1', branch: 'main', commit: 'c1' });
+  await uploads.store(base, XML, { ...past, ...pull, run_id: '2', commit: 'p1' });
+  await uploads.store(base, XML, { ...past, run_id: '3', branch: 'wip', commit: 'w1' });
+  expect(await uploads.app.get(`${base}/runs`)).toMatchObject({ runs: { length: 3 } });
+  expect(await setupOf(base)).toMatchObject({ default_branch: null, pull_request: null, other_branch: null });
+  await uploads.store(base, XML, { ...pull, run_id: '4', commit: 'p2' });
+  expect(await setupOf(base)).toMatchObject({
+    ...{ default_branch: null, other_branch: null },
+    pull_request: { pull_request: 7, commit_sha: 'p2' },
+  });
+});
+
 test('the gate has run once it sent reports of a repository that is known', async () => {
   const { base } = uploads.repository();
   const send = (agent: string, run: string) =>

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Setup } from '../../src/insights/setup.ts';
-import { importQuery } from '../api/imports.ts';
 import { type RepositoryPath, setupQuery } from '../api/queries.ts';
 import { Commit } from '../ui/commit.tsx';
 import { Pull } from '../ui/pull.tsx';
@@ -17,14 +16,12 @@ interface StepProps {
 
 export function SetupSteps({ path }: { path: RepositoryPath }) {
   const { data: setup, error, refetch } = useQuery(setupQuery(path));
-  const { data: imported } = useQuery(importQuery(path));
   if (!setup) return error ? <Failed error={error} reset={() => void refetch()} /> : <Loading rows={8} />;
   const { key, pull_request: pull, default_branch: main, other_branch: other, gate } = setup;
-  // CI did not send imported results.
-  const hasReported = !imported?.import && (pull !== null || main !== null || other !== null);
+  const hasReported = pull !== null || main !== null || other !== null;
   return (
     <ol aria-label="Steps" className="card divide-y divide-line">
-      <Step title="CI uses a key, or its identity token" isDone={key !== null || hasReported}>
+      <Step title="A key, or an identity token of CI, is used" isDone={key !== null || hasReported}>
         {key ? (
           <>
             {key.is_identity_token ? 'An identity token of a CI job was used ' : 'A key was used '}

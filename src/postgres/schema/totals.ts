@@ -15,6 +15,10 @@ export const repositoryCounts = schema.table('repository_counts', {
   flakyDays: integer('flaky_days').array().notNull().default([]),
   /** When the newest execution on any branch finished; milliseconds since the epoch. */
   newestMs: bigint('newest_ms', { mode: 'number' }).notNull().default(0),
+  /** The same of what CI has sent, without imported results: of the default branch, pull requests, and other branches. */
+  liveDefaultMs: bigint('live_default_ms', { mode: 'number' }).notNull().default(0),
+  livePullMs: bigint('live_pull_ms', { mode: 'number' }).notNull().default(0),
+  liveOtherMs: bigint('live_other_ms', { mode: 'number' }).notNull().default(0),
 });
 
 /**
