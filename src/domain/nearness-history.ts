@@ -4,7 +4,12 @@
  *
  * Each break counts as one, shared out among its victims, because what one change broke goes together. Where nearness means
  * nothing, the share of a kind among victims is that among all tests. The factor of a kind is what was seen of it, divided by
- * what that expects: a rate, whose posterior mean with a Gamma prior is a quotient of sums.
+ * what that expects: a rate, whose posterior mean with a Gamma prior is a quotient of sums. The prior has the same shape for each
+ * kind: victims in the file of a change are seldom expected, those far from it nearly always, so with one weight in expected
+ * breaks the factors of the far would fall long before those of the near rise.
+ *
+ * In the end, all are scaled to 1 on average over all tests: nearness says which tests a change breaks, and not how often a
+ * change breaks any.
  */
 import { FACTORS_BEFORE, NEARNESS_KINDS, type NearnessFactors, type NearnessKind, nearestOf } from './nearness.ts';
 
@@ -15,8 +20,8 @@ export interface Break {
   changed: readonly string[];
 }
 
-/** The prior weighs as much as what would expect one break of a kind. */
-const PRIOR_BREAKS = 1;
+/** The prior weighs as much as so many breaks that were seen of a kind. */
+const PRIOR_BREAKS = 4;
 const FACTOR_MIN = 0.1;
 const FACTOR_MAX = 50;
 
@@ -31,11 +36,17 @@ export function factorsFrom(breaks: readonly Break[], others: readonly string[])
     addShares(seen, victims, changed);
     addShares(expected, others, changed);
   }
+  const total = sumOf((kind) => expected[kind]);
+  if (total === 0) return FACTORS_BEFORE;
   const factor = (kind: NearnessKind): number =>
-    (PRIOR_BREAKS * FACTORS_BEFORE[kind] + seen[kind]) / (PRIOR_BREAKS + expected[kind]);
-  const bounded = (kind: NearnessKind): number => Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, factor(kind)));
+    (PRIOR_BREAKS + seen[kind]) / (PRIOR_BREAKS / FACTORS_BEFORE[kind] + expected[kind]);
+  const average = sumOf((kind) => factor(kind) * expected[kind]) / total;
+  const bounded = (kind: NearnessKind): number => Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, factor(kind) / average));
   return { file: bounded('file'), name: bounded('name'), folder: bounded('folder'), far: bounded('far') };
 }
+
+const sumOf = (part: (kind: NearnessKind) => number): number =>
+  NEARNESS_KINDS.reduce((sum, kind) => sum + part(kind), 0);
 
 /** Adds the share that each kind has among the tests. The shares add up to one, if the files of the change are known. */
 function addShares(sum: Record<NearnessKind, number>, tests: readonly string[], changed: readonly string[]): void {

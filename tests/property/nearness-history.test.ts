@@ -1,13 +1,14 @@
-/** What is learned about nearness: nothing without history, the true factors with a long one, and no jump in between. */
+/** What is learned about nearness: nothing without history, the true factors with a long one, and one on average. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { FACTORS_BEFORE, NEARNESS_KINDS } from '../../src/domain/nearness.ts';
+import { FACTORS_BEFORE, NEARNESS_KINDS, nearestOf } from '../../src/domain/nearness.ts';
 import { type Break, factorsFrom } from '../../src/domain/nearness-history.ts';
 
 /** Twenty folders with five tests each. */
 const TESTS = Array.from({ length: 100 }, (_, i) => `src/part${Math.floor(i / 5)}/unit${i}/unit${i}.test.ts`);
 const NEAR = (i: number): Break => ({ victims: [TESTS[i] ?? ''], changed: [TESTS[i] ?? ''] });
 const FAR = (i: number): Break => ({ victims: [TESTS[(i + 50) % 100] ?? ''], changed: [TESTS[i] ?? ''] });
+const OTHER_KINDS = NEARNESS_KINDS.filter((kind) => kind !== 'file');
 const place = fc.nat({ max: 99 });
 const history = fc.array(
   fc.oneof(
@@ -39,13 +40,27 @@ test('it is bounded, and the order of breaks does not matter', () => {
   );
 });
 
-test('one more break of a test whose file was changed raises that factor, and lowers that of far ones', () => {
+test('one more break of a test whose file was changed raises that factor beside those of others', () => {
   fc.assert(
     fc.property(history, place, (breaks, i) => {
       const [before, after] = [factorsFrom(breaks, TESTS), factorsFrom([...breaks, NEAR(i)], TESTS)];
-      expect(after.far).toBeLessThanOrEqual(before.far);
       // Unless the history says more than a break of one test of a hundred can.
-      if (before.file < 50) expect(after.file).toBeGreaterThan(before.file);
+      if (before.file < 50)
+        for (const kind of OTHER_KINDS) expect(after.file / after[kind]).toBeGreaterThan(before.file / before[kind]);
+    }),
+  );
+});
+
+test('over all tests it is one on average: nearness says which tests break, and not how many', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(place.map(NEAR), place.map(FAR)), { minLength: 1, maxLength: 60 }), (breaks) => {
+      const factors = factorsFrom(breaks, TESTS);
+      const all = breaks.flatMap(({ changed }) =>
+        TESTS.map((file) => factors[nearestOf(file, changed)?.kind ?? 'far']),
+      );
+      // Where none is at its bound.
+      if (Object.values(factors).every((factor) => factor > 0.1 && factor < 50))
+        expect(all.reduce((sum, factor) => sum + factor, 0) / all.length).toBeCloseTo(1, 9);
     }),
   );
 });

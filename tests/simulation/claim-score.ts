@@ -7,7 +7,13 @@ import {
   RERUNS_MAX,
   rerunsNeeded,
 } from '../../src/domain/change-claim.ts';
-import { FACTORS_BEFORE, type NearnessFactors, nearnessOf, nearnessTogether } from '../../src/domain/nearness.ts';
+import {
+  FACTORS_BEFORE,
+  type NearnessFactors,
+  type NearnessKind,
+  nearestOf,
+  nearnessTogether,
+} from '../../src/domain/nearness.ts';
 import type { Break } from '../../src/domain/nearness-history.ts';
 import { otherLegsOf } from '../../src/domain/other-legs.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
@@ -29,6 +35,15 @@ export interface ScoredClaim {
   isRare: boolean;
 }
 
+export const isChange = ({ cause }: ScoredClaim): boolean => cause === 'change';
+
+/** How far probabilities are from what really was, on average: the logarithm of how likely the truth was said to be. */
+export const surprise = (claims: readonly ScoredClaim[]): number =>
+  claims.reduce((sum, claim) => {
+    const said = isChange(claim) ? claim.probability : 1 - claim.probability;
+    return sum - Math.log(Math.max(said, 1e-6));
+  }, 0) / Math.max(1, claims.length);
+
 /** `after reruns`: an hour after the run has ended, with the reruns that the claim asked for then. */
 export type ClaimAsked = Asked | 'after reruns';
 
@@ -41,11 +56,14 @@ const BLIND: Readonly<Record<Sense, Partial<ClaimEvidence>>> = {
   legs: { otherLegs: otherLegsOf(0, 0) },
 };
 
+/** What the service knows of a failed test, by how much nearness counts. */
+type Evidence = (factors: NearnessFactors) => ClaimEvidence;
+
 /** A failed test of a pull request, as the service knows it whenever it is asked, and the truth. */
-interface Failure extends Pick<ScoredClaim, 'cause' | 'isKnownFlaky' | 'isRare'> {
-  atOnce: ClaimEvidence;
+export interface Failure extends Pick<ScoredClaim, 'cause' | 'isKnownFlaky' | 'isRare'> {
+  atOnce: Evidence;
   /** An hour later, but for its reruns. */
-  afterwards: ClaimEvidence;
+  afterwards: Evidence;
   /** Whether each rerun fails. */
   rerunsFail: readonly boolean[];
 }
@@ -61,20 +79,21 @@ export const breaksIn = (world: MomentWorld): Break[] =>
   });
 
 /** The failed tests of each pull request. */
-export function failuresIn(world: MomentWorld, factors: NearnessFactors = FACTORS_BEFORE): Failure[] {
+export function failuresIn(world: MomentWorld): Failure[] {
   const random = randomFrom(world.runs.length);
   const know = new Known(world.runs);
   return pullsOf(world).flatMap((all) => {
     const [first] = all;
     if (!first) return [];
-    const atOnce = new Look(world, [first], { until: first.at, know, factors });
-    const afterwards = new Look(world, [first], { until: first.at + HOUR_MS, know, factors });
+    const atOnce = new Look(world, [first], { until: first.at, know });
+    const afterwards = new Look(world, [first], { until: first.at + HOUR_MS, know });
     return atOnce.failedTests.map((test): Failure => {
       const cause = first.causes.get(test) ?? 'flaky';
       const rate = rateOfReruns(world, first, test, cause);
       const evidence = atOnce.evidenceOf(test);
+      const isKnownFlaky = evidence(FACTORS_BEFORE).health === 'flaky';
       return {
-        ...{ cause, isKnownFlaky: evidence.health === 'flaky', isRare: first.ownRate < 1, atOnce: evidence },
+        ...{ cause, isKnownFlaky, isRare: first.ownRate < 1, atOnce: evidence },
         afterwards: afterwards.evidenceOf(test),
         rerunsFail: Array.from({ length: RERUNS_MAX }, () => random() < rate),
       };
@@ -86,13 +105,13 @@ export function failuresIn(world: MomentWorld, factors: NearnessFactors = FACTOR
 export const claimsAbout = (
   failures: readonly Failure[],
   asked: 'at once' | 'after reruns',
-  without: readonly Sense[] = [],
+  { without = [], factors = FACTORS_BEFORE }: { without?: readonly Sense[]; factors?: NearnessFactors } = {},
 ): ScoredClaim[] =>
   failures.map(({ cause, isKnownFlaky, isRare, atOnce, afterwards, rerunsFail }) => {
     const blind = Object.assign({}, ...without.map((sense) => BLIND[sense]));
-    let evidence = { ...atOnce, ...blind };
+    let evidence = { ...atOnce(factors), ...blind };
     const needed = asked === 'after reruns' ? rerunsNeeded(evidence) : null;
-    if (needed) evidence = { ...afterwards, ...blind, ...rerun(evidence, rerunsFail.slice(0, needed.reruns)) };
+    if (needed) evidence = { ...afterwards(factors), ...blind, ...rerun(evidence, rerunsFail.slice(0, needed.reruns)) };
     return { ...claimFrom(evidence), cause, isKnownFlaky, isRare };
   });
 
@@ -100,9 +119,9 @@ export const claimsAbout = (
 export function claimsLater(world: MomentWorld): ScoredClaim[] {
   const know = new Known(world.runs);
   return pullsOf(world).flatMap((all) => {
-    const look = new Look(world, all, { until: Number.POSITIVE_INFINITY, know, factors: FACTORS_BEFORE });
+    const look = new Look(world, all, { until: Number.POSITIVE_INFINITY, know });
     return look.failedTests.map((test): ScoredClaim => {
-      const evidence = look.evidenceOf(test);
+      const evidence = look.evidenceOf(test)(FACTORS_BEFORE);
       const cause = all.find(({ causes }) => causes.has(test))?.causes.get(test) ?? 'flaky';
       const isRare = all.some(({ ownRate }) => ownRate < 1);
       return { ...claimFrom(evidence), cause, isRare, isKnownFlaky: evidence.health === 'flaky' };
@@ -162,7 +181,6 @@ const WHOLE_RUN: Trouble = { sign: 'run', changes: 0, isOnDefaultBranch: false }
 
 /** What the service knows of some attempts of a CI job by a moment. */
 class Look {
-  readonly #factors: NearnessFactors;
   readonly #attempts: readonly MomentRun[];
   readonly #first: MomentRun;
   readonly #main: Main;
@@ -177,7 +195,7 @@ class Look {
   constructor(
     { runs, knowsAuthors }: MomentWorld,
     attempts: readonly MomentRun[],
-    { until, know, factors }: { until: number; know: Known; factors: NearnessFactors },
+    { until, know }: { until: number; know: Known },
   ) {
     const known = runs.filter(({ at }) => at <= until);
     const [first] = attempts;
@@ -185,7 +203,6 @@ class Look {
     const main = know.at(until);
     const others = known.filter(({ commit }) => commit !== first.commit);
     const elsewhere = elsewhereOf(first, others, main, knowsAuthors);
-    this.#factors = factors;
     this.#attempts = attempts;
     this.#first = first;
     this.#main = main;
@@ -214,14 +231,18 @@ class Look {
     return [...new Set(this.#attempts.flatMap(({ causes }) => [...causes.keys()]))];
   }
 
-  evidenceOf(test: number): ClaimEvidence {
+  evidenceOf(test: number): Evidence {
     const failures = this.#attempts.filter(({ causes }) => causes.has(test));
     const [failure = this.#first] = failures;
     const health = healthOf(this.#main, test, failure.at);
     const before = this.#onMain.filter((run) => run.at < failure.at && run.job === failure.job);
     const signs = failures.map((run) => this.#troubles.get(run)?.of(test));
     const belief = this.#main.rules.beliefs.get(test) ?? newBelief();
-    return {
+    const near = nearestIn(failure, test);
+    const beside = [...failure.troubles.keys()]
+      .filter((other) => other !== test && healthOf(this.#main, other, failure.at) === 'healthy')
+      .map((other) => nearestIn(failure, other));
+    const evidence: Omit<ClaimEvidence, 'nearness'> = {
       weights: weightsBefore({ belief, executions: before.length }, { health, commit: failure.commit }),
       health,
       defaultFailures: before.filter(({ troubles }) => troubles.has(test)).length,
@@ -239,17 +260,14 @@ class Look {
       otherPullRequests: pullsFailing(test, this.#others, failure),
       base: this.#baseOf(test, failure),
       laterFailures: null,
-      nearness: nearnessTogether(this.#nearnessIn(failure, test), this.#nearnessBeside(test, failure)),
     };
-  }
-
-  #nearnessIn({ files }: MomentRun, test: number): number {
-    return nearnessOf(fileOfTest(test % TESTS), files, this.#factors).factor;
-  }
-
-  *#nearnessBeside(test: number, run: MomentRun): Generator<number> {
-    for (const other of run.troubles.keys())
-      if (other !== test && healthOf(this.#main, other, run.at) === 'healthy') yield this.#nearnessIn(run, other);
+    return (factors) => ({
+      ...evidence,
+      nearness: nearnessTogether(
+        factors[near],
+        beside.map((kind) => factors[kind]),
+      ),
+    });
   }
 
   /** The newest result of each other leg. */
@@ -269,6 +287,10 @@ class Look {
     return there.length === 0 ? null : { failures, passes: there.length - failures };
   }
 }
+
+/** Each made-up change names its files. */
+const nearestIn = ({ files }: MomentRun, test: number): NearnessKind =>
+  nearestOf(fileOfTest(test % TESTS), files)?.kind ?? 'far';
 
 /** Other changes within the hour, and how many of them had failures of tests that were healthy on the default branch. */
 function around(

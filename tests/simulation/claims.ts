@@ -1,27 +1,25 @@
 /**
- * `bun run simulate:claims [--worlds 20] [--seed 1] [--kind outage] [--breaks 50]`: claims that a change caused a failure, by their probability, beside how
- * often it did, on days of pull requests of which some break tests, known flaky ones among them.
+ * `bun run simulate:claims [--worlds 20] [--seed 1] [--kind outage]`: claims that a change caused a failure, by their probability,
+ * beside how often it did, on days of pull requests of which some break tests, known flaky ones among them.
  */
 import { parseArgs } from 'node:util';
-import { factorsFrom } from '../../src/domain/nearness-history.ts';
-import { fileOfTest } from './change-files.ts';
 import {
-  breaksIn,
   type ClaimAsked,
   claimsAbout,
   claimsLater,
   failuresIn,
+  isChange,
   type ScoredClaim,
   type Sense,
+  surprise,
 } from './claim-score.ts';
-import { MOMENT_KINDS, makeMomentWorld, TESTS } from './moment-worlds.ts';
+import { MOMENT_KINDS, makeMomentWorld } from './moment-worlds.ts';
 
 const { values } = parseArgs({
   options: {
     worlds: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     kind: { type: 'string', default: '' },
-    breaks: { type: 'string', default: '50' },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -39,36 +37,13 @@ const QUIET_DAYS = 4;
 
 const share = (some: readonly ScoredClaim[], holds: (claim: ScoredClaim) => boolean): string =>
   some.length === 0 ? '-' : `${(some.filter(holds).length / some.length).toFixed(3)} of ${some.length}`;
-const isChange = ({ cause }: ScoredClaim): boolean => cause === 'change';
 const isSaid = ({ verdict }: ScoredClaim): boolean => verdict === 'change';
-
-/** Nearness as it is learned from so many breaks of other days. */
-function learned() {
-  const breaks = [];
-  for (let i = 0; breaks.length < Number(values.breaks); i++) {
-    const seed = Number(values.seed) * 1_000_003 + 500_000 + i;
-    breaks.push(
-      ...breaksIn(makeMomentWorld({ kind: 'quiet', seed, runsOnMain: true, flakyVictims: FLAKY_VICTIMS, legs: LEGS })),
-    );
-  }
-  return factorsFrom(
-    breaks.slice(0, Number(values.breaks)),
-    Array.from({ length: TESTS }, (_, test) => fileOfTest(test)),
-  );
-}
 
 type Blind = Record<'at once' | 'after reruns', ScoredClaim[]>;
 
 function addTimes(sum: ScoredClaim[], claims: readonly ScoredClaim[], times: number): void {
   for (let i = 0; i < times; i++) for (const claim of claims) sum.push(claim);
 }
-
-/** How far probabilities are from what really was, on average: the logarithm of how likely the truth was said to be. */
-const surprise = (claims: readonly ScoredClaim[]): number =>
-  claims.reduce((sum, claim) => {
-    const said = isChange(claim) ? claim.probability : 1 - claim.probability;
-    return sum - Math.log(Math.max(said, 1e-6));
-  }, 0) / Math.max(1, claims.length);
 
 function row(name: string, claims: readonly ScoredClaim[]): string {
   const ofChanges = claims.filter(isChange);
@@ -92,8 +67,6 @@ function row(name: string, claims: readonly ScoredClaim[]): string {
 say('| day, asked | said change: right | changes: said | always failing: said | known flaky: said | excused | open |');
 say('|---|---|---|---|---|---|---|');
 const sums = new Map(ASKED.map((asked) => [asked, [] as ScoredClaim[]]));
-const factors = learned();
-const withHistory: Blind = { 'at once': [], 'after reruns': [] };
 const blind = new Map(WITHOUT.map((senses) => [senses, { 'at once': [], 'after reruns': [] } as Blind]));
 for (const kind of MOMENT_KINDS.filter((one) => one.includes(values.kind))) {
   const claims = new Map(ASKED.map((asked) => [asked, [] as ScoredClaim[]]));
@@ -104,11 +77,10 @@ for (const kind of MOMENT_KINDS.filter((one) => one.includes(values.kind))) {
       const seed = Number(values.seed) * 1_000_003 + i;
       const world = makeMomentWorld({ kind, seed, runsOnMain, flakyVictims: FLAKY_VICTIMS, legs: LEGS });
       const failures = failuresIn(world);
-      const better = failuresIn(world, factors);
       for (const asked of ['at once', 'after reruns'] as const) {
         claims.get(asked)?.push(...claimsAbout(failures, asked));
-        addTimes(withHistory[asked], claimsAbout(better, asked), times);
-        for (const [senses, sum] of blind) addTimes(sum[asked], claimsAbout(failures, asked, senses), times);
+        for (const [senses, sum] of blind)
+          addTimes(sum[asked], claimsAbout(failures, asked, { without: senses }), times);
       }
       claims.get('later')?.push(...claimsLater(world));
     }
@@ -135,7 +107,6 @@ for (const asked of ['at once', 'after reruns'] as const) {
     senses.join(', ') || 'nothing',
     claims,
   ]);
-  compared.push([`nothing, after ${values.breaks} breaks`, withHistory[asked]]);
   for (const [without, claims] of compared) {
     const cells = [
       share(claims.filter(isSaid), isChange),
@@ -147,6 +118,4 @@ for (const asked of ['at once', 'after reruns'] as const) {
   }
 }
 say('');
-const shown = Object.entries(factors).map(([kind, factor]) => `${kind} ${factor.toFixed(1)}`);
-say(`Nearness after ${values.breaks} breaks: ${shown.join(', ')}`);
 say(`${values.worlds} worlds of each kind, seed ${values.seed}, ${((performance.now() - begun) / 1_000).toFixed(0)} s`);

@@ -46,6 +46,9 @@ export interface MomentWorld {
   troubleLasts: number;
 }
 
+/** From one seed to that of other draws of the same world. Seeds are whole numbers. */
+const APART = 1_000_000_007;
+
 const TROUBLE_LASTS: Readonly<Record<MomentKind, number>> = {
   ...{ quiet: 0, 'main breaks': 0, outage: 0.6, runner: 0.25 * 0.3, shard: 0, 'slow day': 0.03 },
 };
@@ -109,7 +112,7 @@ type Spoil = (start: { at: number; job: number; commit: string }, tests: readonl
 
 export function makeMomentWorld({ kind, seed, runsOnMain, flakyVictims = 0, legs = 1 }: MomentOptions): MomentWorld {
   const random = randomFrom(seed);
-  const apart = randomFrom(seed + 0.25);
+  const apart = randomFrom(seed + APART);
   const day = START + DAYS_BEFORE * DAY_MS;
   const flaky = new Map(
     Array.from({ length: TESTS }, (_, test) => test).flatMap((test) =>
@@ -214,7 +217,7 @@ function withFlakyVictims(
   flaky: readonly number[],
   { share, seed }: { share: number; seed: number },
 ): Start[] {
-  const random = randomFrom(seed + 0.5);
+  const random = randomFrom(seed + 2 * APART);
   return starts.map((start) => {
     const victim = flaky[Math.floor(random() * flaky.length)];
     if (random() >= share || victim === undefined || start.own !== NOTHING) return start;
