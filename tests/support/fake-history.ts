@@ -7,7 +7,11 @@ export abstract class FakeHistory {
   /** Answers to the next requests whose path has a part, before the usual ones. */
   readonly trouble: { part: string; answer: () => Response }[] = [];
   readonly asked: { path: string; status: number; range: string | null }[] = [];
-  readonly #server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => this.answer(request) });
+  readonly #server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', fetch: (request) => this.answer(request) },
+    // A test may hold an answer back.
+    idleTimeout: 0,
+  });
 
   protected abstract usual(request: Request, url: URL): Response;
 

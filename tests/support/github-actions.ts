@@ -103,7 +103,8 @@ export class FakeGithub extends FakeHistory {
   }
 
   protected usual(request: Request, url: URL): Response {
-    const { pathname } = url;
+    // Where GitHub Enterprise has its API.
+    const pathname = url.pathname.replace(/^\/api\/v3\//, '/');
     if (pathname.startsWith('/blob/')) return this.#blob(request, pathname);
     if (request.headers.get('authorization') !== 'Bearer gh-token')
       return Response.json({ message: 'Bad credentials' }, { status: 401 });
