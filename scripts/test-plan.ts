@@ -18,10 +18,10 @@ export const ALONE: ReadonlySet<string> = new Set([
  */
 export const ON_SERVERS: Readonly<Record<string, readonly string[]>> = {
   real: [
-    'tests/stores/{cluster,columns,counted-search,derived,event-log,inserts,literals,long-statements}.test.ts',
+    'tests/stores/{cluster,columns,counted-search,derived,event-log,inserts,literals,long-statements,months}.test.ts',
     'tests/stores/{parameters,pipeline,queries,real-server,repository-rows,shards}.test.ts',
     'tests/ingest/{conflicts,delete-repository,event-log,exactly-once,forget-person}.test.ts',
-    'tests/ingest/{rebuild,renames,retention,uploads}.test.ts',
+    'tests/ingest/{rebuild,reconcile,renames,retention,uploads}.test.ts',
     'tests/http/{axis-filters,causes,commit-failures,day-values,details-stats,event-counts,events,explanation}.test.ts',
     'tests/http/{failures-executions,history,legs,one-definition,plans,plan-work,pulls,repository-deletion}.test.ts',
     'tests/http/{repository-stats,runs,search,search-patterns,search-totals,segments}.test.ts',

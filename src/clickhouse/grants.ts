@@ -19,6 +19,7 @@ const PASSING_TABLES: Readonly<Record<string, string>> = {
   runs_rebuild: COPY,
   commit_runs_rebuild: COPY,
   regroup: 'by regrouping, for its list',
+  leaving: 'by reconcile, for its list',
 };
 
 const ON_SERVER: readonly Grant[] = [

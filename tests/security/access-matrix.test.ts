@@ -128,6 +128,7 @@ const ROWS: Record<string, Rule> = {
   [`GET ${REPOSITORY}/host`]: 'read',
   [`PUT ${REPOSITORY}/commits/:commit_sha/changed-files`]: 'upload',
   [`PUT ${REPOSITORY}/pull-requests`]: 'upload',
+  [`PUT ${REPOSITORY}/pulls/:number/comment`]: 'upload',
   [`GET ${REPOSITORY}/health-transitions`]: 'read',
   [`GET ${REPOSITORY}/health-transitions/by-day`]: 'read',
   [`GET ${REPOSITORY}/red-runs`]: 'read',

@@ -31,6 +31,7 @@ function testUser(isSharded: boolean): User {
   const ofTests = [
     'TRUNCATE ON ci.*',
     'TRUNCATE ON ci_shard.*',
+    'OPTIMIZE ON ci.*',
     'SELECT ON system.*',
     'CREATE TABLE, DROP TABLE ON ci.inserts_test',
   ].map((right) => `GRANT ${right}`);
