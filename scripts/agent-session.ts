@@ -37,6 +37,7 @@ async function call(name: string, input: Record<string, unknown>): Promise<unkno
   const [, json = '{}'] = text.split('\n');
   console.log(`\n> ${name} ${JSON.stringify(input)}`);
   console.log(`${result.isError ? 'refused: ' : ''}${cutMiddle(json, SHOWN)}  (${tokensOf(text)} tokens at most)`);
+  if (result.isError) process.exit(1);
   return JSON.parse(json);
 }
 

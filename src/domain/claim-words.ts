@@ -4,6 +4,7 @@
  */
 import { flakyOf, newWeights, rateOf } from './belief-weights.ts';
 import {
+  CLAIM_SURE_FROM,
   type ClaimEvidence,
   type ClaimVerdict,
   claimVerdict,
@@ -87,7 +88,7 @@ export function claimOf(evidence: ClaimEvidence, names: ClaimNames): Claim {
     explanations,
     for: reasons.filter(({ factor }) => factor > 1).sort((one, other) => other.factor - one.factor),
     against: reasons.filter(({ factor }) => factor < 1).sort((one, other) => one.factor - other.factor),
-    needs: verdict === 'unknown' ? needsOf(rerunsNeeded(evidence), names) : null,
+    needs: verdict === 'unknown' ? needsOf(evidence, names) : null,
   };
 }
 
@@ -97,12 +98,33 @@ const oddsOf = ({ change }: Explanations): number => Math.max(change, 1e-9) / Ma
 const rounded = (factor: number): number =>
   Number(Math.min(FACTOR_MAX, Math.max(1 / FACTOR_MAX, factor)).toPrecision(2));
 
-const needsOf = (needed: ReturnType<typeof rerunsNeeded>, { leg }: ClaimNames): NonNullable<Claim['needs']> => ({
-  reruns: needed?.reruns ?? null,
-  sentence: needed
-    ? `Not enough to say: ${many(needed.reruns, 'rerun')} of ${leg} would decide${ifAllFail(needed.verdict)}.`
-    : `Not enough to say, and ${RERUNS_MAX} reruns of ${leg} would not decide.`,
-});
+function needsOf(evidence: ClaimEvidence, { leg }: ClaimNames): NonNullable<Claim['needs']> {
+  const needed = rerunsNeeded(evidence);
+  const reruns = needed?.reruns ?? null;
+  if (wouldPassDecide(evidence)) {
+    const otherwise = needed
+      ? ` ${many(needed.reruns, 'rerun')} in which all fail would show${shownBy(needed.verdict)}.`
+      : '';
+    return { reruns, sentence: `Hardly the change: one rerun of ${leg} that passes would show it.${otherwise}` };
+  }
+  return {
+    reruns,
+    sentence: needed
+      ? `Not enough to say: ${many(needed.reruns, 'rerun')} of ${leg} would decide${ifAllFail(needed.verdict)}.`
+      : `Not enough to say, and ${RERUNS_MAX} reruns of ${leg} would not decide.`,
+  };
+}
+
+/** Whether only an execution of the same code is missing that shows what else it is. */
+function wouldPassDecide(evidence: ClaimEvidence): boolean {
+  const passed = { ...evidence, passes: evidence.passes + 1 };
+  return (
+    explanationsOf(evidence).change <= 1 - CLAIM_SURE_FROM && claimVerdict(explanationsOf(passed), passed) !== 'unknown'
+  );
+}
+
+const shownBy = (verdict: ClaimVerdict): string =>
+  verdict === 'change' ? ' that it is the change after all' : ' what it is';
 
 const ifAllFail = (verdict: ClaimVerdict): string =>
   verdict === 'change' ? ': if all fail, it is the change, and each pass speaks against it' : ' if all fail';

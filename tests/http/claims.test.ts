@@ -139,7 +139,7 @@ describe('claims', () => {
     expect(claim).toMatchObject({ test_name: 'flaky', verdict: 'unknown' });
     expect(claim?.needs?.reruns).toBeGreaterThan(0);
     expect(claim?.needs?.sentence).toMatch(
-      /^Not enough to say: \d+ reruns? of unit \(CI\) would decide: if all fail, it is the change/,
+      /^Hardly the change: one rerun of unit \(CI\) that passes would show it\. \d+ reruns in which all fail/,
     );
     // All of them fail.
     await insights.fixture.ingest(

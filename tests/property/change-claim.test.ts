@@ -195,7 +195,8 @@ test('what is flaky needs reruns, and fails often enough to be the change if it 
   const reruns = open.needs?.reruns ?? 0;
   expect(reruns).toBeGreaterThan(1);
   expect(open.needs?.sentence).toBe(
-    `Not enough to say: ${reruns} reruns of unit (CI) would decide: if all fail, it is the change, and each pass speaks against it.`,
+    `Hardly the change: one rerun of unit (CI) that passes would show it. ${reruns} reruns in which all fail would show that it is the change after all.`,
   );
   expect(claimOf({ ...flaky, failures: 1 + reruns }, names).verdict).toBe('change');
+  expect(claimOf({ ...flaky, passes: 1 }, names).verdict).toBe('flaky');
 });
