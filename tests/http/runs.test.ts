@@ -292,6 +292,7 @@ describe('a pull request', () => {
       head_ref: 'feature',
       head_commit: null,
       merge_commit: null,
+      commented_commit: null,
       commits_count: 2,
       commits: [
         {

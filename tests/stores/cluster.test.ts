@@ -55,7 +55,7 @@ describe('on a cluster', () => {
 
   test.each(MADE_AT_RUN_TIME)('what is made at run time is understood by ClickHouse: %s', async (statement) => {
     for (const sent of cluster.commands(statement))
-      expect(await parse(sent)).toMatch(/^(?:CREATE|ALTER|DROP|TRUNCATE|INSERT) /);
+      expect(await parse(sent)).toMatch(/^(?:CREATE|ALTER|DELETE|DROP|TRUNCATE|INSERT) /);
   });
 
   test('every settings name is one that ClickHouse knows', async () => {

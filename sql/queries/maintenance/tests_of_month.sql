@@ -1,5 +1,5 @@
 -- The tests that passed or failed on a default branch in a month, whose baselines must move past it.
-SET param_is_all = true;
+SET param_is_all = false;
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_month = 202611;
 SELECT repository_id, test_id
