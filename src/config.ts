@@ -89,6 +89,10 @@ const environmentSchema = z.object({
   DATABASE_DIRECT_URL: url('postgres:', 'postgresql:').optional(),
   REDIS_URL: redisUrl.optional(),
   CLICKHOUSE_URL: url('http:', 'https:').optional(),
+  CLICKHOUSE_DATABASE: z
+    .string()
+    .regex(/^[a-z]\w*$/i, 'must be the name of a database: letters, digits and _')
+    .optional(),
   CLICKHOUSE_CLUSTER: z.string().regex(/^\w+$/, 'must be the name of a cluster: letters, digits and _').optional(),
   PUBLIC_URL: url('http:', 'https:').optional(),
   RETENTION_DAYS: whole(1, 36_500).optional(),
@@ -149,6 +153,8 @@ export interface Config {
   clickhouseUrl: string | undefined;
   /** The cluster in `remote_servers` that the server belongs to; undefined: a single server. */
   clickhouseCluster: string | undefined;
+  /** The name of the database at that server; undefined: `ci`. */
+  clickhouseDatabase: string | undefined;
   /** Address under which clients reach the service, without a trailing slash; undefined: as in the request. */
   publicUrl: string | undefined;
   retentionDays: number;
@@ -229,6 +235,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new UserError(`ROLE=${role} needs DATABASE_URL: the embedded PostgreSQL belongs to one process (ROLE=all).`);
   if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL)
     throw new UserError('DATABASE_DIRECT_URL needs DATABASE_URL: it is the same database without the pooler.');
+  if (env.CLICKHOUSE_DATABASE && !env.CLICKHOUSE_URL)
+    throw new UserError('CLICKHOUSE_DATABASE needs CLICKHOUSE_URL: the embedded ClickHouse has one name for it.');
   if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL)
     throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server in that cluster.');
   const hosts = hostSitesOf(env);
@@ -242,6 +250,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     redisUrl: env.REDIS_URL,
     clickhouseUrl: env.CLICKHOUSE_URL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
+    clickhouseDatabase: env.CLICKHOUSE_DATABASE,
     publicUrl: env.PUBLIC_URL?.replace(/(?<!\/)\/+$/, ''),
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,

@@ -117,6 +117,7 @@ export async function openDeps(config: Config, overrides: Overrides = {}): Promi
       url: config.clickhouseUrl,
       path: engineFolder(config),
       cluster: config.clickhouseCluster,
+      database: config.clickhouseDatabase,
     };
     const clickhouse = await openClickHouse({ ...server, engine: shared?.engines?.main });
     closers.add(() => clickhouse.close());

@@ -13,14 +13,13 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { FairQueue, type Turn } from '../fair-queue.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
-import { Cluster } from './cluster.ts';
 import { type Connections, connectionsOf, type Limits } from './connections.ts';
+import { DATABASE, type Place, topologyAt } from './database.ts';
 import { type EmbeddedEngine, openEmbedded } from './embedded.ts';
 import { withoutTrueGuards } from './guards.ts';
 import { overHttp } from './http.ts';
 import { type Insertion, insertStatement } from './inserts.ts';
 import { bindLiterals } from './literals.ts';
-import { tableDefinitions } from './migrations.ts';
 import type { Parameters, ParameterTypes, ValuesOf } from './parameters.ts';
 import type { Query, Statement } from './query.ts';
 import { rowsIn } from './rows.ts';
@@ -34,7 +33,7 @@ import {
   settingsClause,
 } from './settings.ts';
 import { shardAmong } from './shards.ts';
-import { singleServer, type Topology } from './topology.ts';
+import type { Topology } from './topology.ts';
 import { assertFromClickHouse, isAuthenticationFailure, isUnknownSetting } from './trouble.ts';
 
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
@@ -96,26 +95,26 @@ export interface ClickHouse {
   readonly isSharded: boolean;
   /** The number of the shard that stores a repository, from 0; 0 where there is one server. */
   shardOf(repositoryId: string): Promise<number>;
+  /** The name of the database that statements call `ci`. */
+  readonly database: string;
 }
 
-export interface ClickHouseOptions {
+export interface ClickHouseOptions extends Place {
   /** HTTP address with user and password; undefined for the embedded engine. */
   url: string | undefined;
   /** Data folder of the embedded engine. */
   path: string;
   /** The embedded engine of another process; undefined: it is opened here. */
   engine?: EmbeddedEngine | undefined;
-  /** Name of the cluster the server belongs to; undefined for a single server. */
-  cluster?: string | undefined;
 }
 
 /** Throws a {@link UserError} when the server rejects the user or password in the address. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
-  const topology = options.cluster ? new Cluster(options.cluster, tableDefinitions()) : singleServer;
+  const topology = topologyAt(options);
   const stores = options.url
     ? overServer(overHttp(options.url, topology))
     : overEngine(options.engine ?? (await openEmbedded(options.path, CONNECTIONS)));
-  const client = new Client(stores, topology, options.url !== undefined);
+  const client = new Client(stores, topology, options);
   if (options.url) await checkCredentials(client);
   return client;
 }
@@ -209,9 +208,17 @@ class Client implements ClickHouse {
   constructor(
     private readonly stores: Stores,
     private readonly topology: Topology,
-    /** Something else may answer at its address. */
-    private readonly isServer: boolean,
+    private readonly options: Pick<ClickHouseOptions, 'url' | 'database'>,
   ) {}
+
+  /** Something else may answer at its address. */
+  get isServer(): boolean {
+    return this.options.url !== undefined;
+  }
+
+  get database(): string {
+    return this.options.database ?? DATABASE;
+  }
 
   get isSharded(): boolean {
     return this.topology.isSharded;
@@ -292,7 +299,7 @@ class Client implements ClickHouse {
 
   async insert(table: string, lines: string, token: string): Promise<void> {
     if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token may contain letters, digits, - and _ only');
-    const insertion = { table, token, lines: Buffer.from(lines) };
+    const insertion = { table: this.topology.read(table), token, lines: Buffer.from(lines) };
     await this.#knowingSettings(() =>
       this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, (client, abort) =>
         this.stores.insert(client, insertion, abort),

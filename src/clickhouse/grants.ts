@@ -3,6 +3,8 @@
  * migrated database, who cannot change what it consists of. docs/operations.md has the same lists, and a test compares them.
  */
 
+import { DATABASE, inDatabase } from './database.ts';
+
 export interface Grant {
   statement: string;
   /** The purpose, as the end of a sentence that begins with "needed". */
@@ -34,8 +36,17 @@ const ON_CLUSTER: readonly Grant[] = [
   { statement: 'GRANT SYSTEM SYNC REPLICA ON ci.* TO <user>', purpose: 'to wait until a row is on every host' },
 ];
 
-/** @param isSharded whether `CLICKHOUSE_CLUSTER` is set */
-export const grantsFor = (isSharded: boolean): readonly Grant[] => [
+/**
+ * @param isSharded whether `CLICKHOUSE_CLUSTER` is set
+ * @param database `CLICKHOUSE_DATABASE`
+ */
+export const grantsFor = (isSharded: boolean, database = DATABASE): readonly Grant[] =>
+  onDatabase(grantsOnDefault(isSharded), database);
+
+const onDatabase = (grants: readonly Grant[], database: string): readonly Grant[] =>
+  grants.map(({ statement, purpose }) => ({ statement: inDatabase(statement, database), purpose }));
+
+const grantsOnDefault = (isSharded: boolean): readonly Grant[] => [
   { statement: `GRANT ${ON_TABLES} ON ci.* TO <user>`, purpose: 'for everything that the service stores' },
   { statement: 'GRANT TABLE ENGINE ON * TO <user>', purpose: 'to create the database and its tables' },
   ...ON_SERVER,
@@ -48,7 +59,10 @@ export const grantsFor = (isSharded: boolean): readonly Grant[] => [
 ];
 
 /** The rights of a service on a database that another user migrates. */
-export function serviceGrantsFor(isSharded: boolean): readonly Grant[] {
+export const serviceGrantsFor = (isSharded: boolean, database = DATABASE): readonly Grant[] =>
+  onDatabase(serviceGrantsOnDefault(isSharded), database);
+
+function serviceGrantsOnDefault(isSharded: boolean): readonly Grant[] {
   const passing = (database: string): Grant[] =>
     Object.entries(PASSING_TABLES).map(([table, purpose]) => ({
       statement: `GRANT CREATE TABLE, DROP TABLE ON ${database}.${table} TO <user>`,

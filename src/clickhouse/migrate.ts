@@ -29,7 +29,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<number[
     return pending.map(({ version }) => version);
   } catch (error) {
     if (!(error instanceof StatementRefused && error.code === ACCESS_DENIED)) throw error;
-    const grants = grantsFor(clickhouse.isSharded).map(({ statement }) => `  ${statement};`);
+    const grants = grantsFor(clickhouse.isSharded, clickhouse.database).map(({ statement }) => `  ${statement};`);
     throw new UserError(
       `ClickHouse does not permit what migrations do: ${error.message}\nGrant its user:\n${grants.join('\n')}`,
       { cause: error },

@@ -8,12 +8,11 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { z } from 'zod';
 import type { ClickHouse } from './client.ts';
-import { Cluster } from './cluster.ts';
+import { type Place, topologyAt } from './database.ts';
 import { overHttp } from './http.ts';
 import { bindLiterals } from './literals.ts';
-import { tableDefinitions } from './migrations.ts';
 import { NEWER_SETTINGS_SQL, type NewerSetting, notDeduplicating, settingsClause } from './settings.ts';
-import { singleServer } from './topology.ts';
+import type { Topology } from './topology.ts';
 
 /** The tables that hold what was ingested, with the column by whose month they are partitioned. */
 export const MONTHLY_TABLES = {
@@ -49,12 +48,14 @@ const names = z.array(z.object({ name: z.string() }));
 export class Months {
   /** Undefined: the engine is embedded. */
   readonly #server: ClickHouseClient | undefined;
+  readonly #topology: Topology;
 
   constructor(
     private readonly clickhouse: ClickHouse,
-    { url, cluster }: { url: string | undefined; cluster: string | undefined },
+    { url, ...place }: Place & { url: string | undefined },
   ) {
-    this.#server = url ? overHttp(url, cluster ? new Cluster(cluster, tableDefinitions()) : singleServer) : undefined;
+    this.#topology = topologyAt(place);
+    this.#server = url ? overHttp(url, this.#topology) : undefined;
   }
 
   /** All that hold rows, the oldest first. */
@@ -90,7 +91,7 @@ export class Months {
       return this.clickhouse.command(
         bindLiterals(`INSERT INTO FUNCTION file({path: String}, 'Native', auto, 'zstd') ${select}`, { path }),
       );
-    const { stream } = await this.#server.exec({ query: `${select} FORMAT Native` });
+    const { stream } = await this.#server.exec({ query: this.#topology.read(`${select} FORMAT Native`) });
     await pipeline(stream, createZstdCompress(), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   }
 
@@ -106,7 +107,8 @@ export class Months {
         }),
       );
     const values = createReadStream(path).pipe(createZstdDecompress());
-    const { stream } = await this.#server.exec({ query: `INSERT INTO ${target} ${settings} FORMAT Native`, values });
+    const query = this.#topology.read(`INSERT INTO ${target} ${settings} FORMAT Native`);
+    const { stream } = await this.#server.exec({ query, values });
     stream.resume();
   }
 

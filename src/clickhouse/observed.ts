@@ -14,6 +14,7 @@ export function observed(clickhouse: ClickHouse): ClickHouse {
     ping: () => clickhouse.ping(),
     close: () => clickhouse.close(),
     isSharded: clickhouse.isSharded,
+    database: clickhouse.database,
     shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
   };
 }

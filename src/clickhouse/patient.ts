@@ -11,5 +11,6 @@ export const onOneThread = (clickhouse: ClickHouse): ClickHouse => ({
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
   isSharded: clickhouse.isSharded,
+  database: clickhouse.database,
   shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
 });

@@ -89,6 +89,7 @@ export const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
   close: () => clickhouse.close(),
   isSharded: clickhouse.isSharded,
   shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
+  database: clickhouse.database,
 });
 
 interface Explained extends Pick<ExplanationInput, 'test' | 'asOf' | 'now'> {

@@ -2,5 +2,9 @@
 import { Months } from '../clickhouse/months.ts';
 import type { Deps } from '../deps.ts';
 
-export const monthsOf = ({ clickhouse, config: { clickhouseUrl, clickhouseCluster } }: Deps): Months =>
-  new Months(clickhouse, { url: clickhouseUrl, cluster: clickhouseCluster });
+export const monthsOf = ({ clickhouse, config }: Deps): Months =>
+  new Months(clickhouse, {
+    url: config.clickhouseUrl,
+    cluster: config.clickhouseCluster,
+    database: config.clickhouseDatabase,
+  });

@@ -218,5 +218,6 @@ function endingAfter(clickhouse: ClickHouse, steps: number): ClickHouse {
     close: () => clickhouse.close(),
     isSharded: clickhouse.isSharded,
     shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
+    database: clickhouse.database,
   };
 }

@@ -15,6 +15,7 @@ const all = [
   ...['-f', PRODUCTION],
   ...['--set', 'httpRoute.enabled=true,httpRoute.parentRefs[0].name=gateway'],
   ...['--set', 'networkPolicy.egressTo[0].to[0].ipBlock.cidr=10.0.0.0/8,stores.clickhouse.cluster=main'],
+  ...['--set', 'stores.clickhouse.database=staging'],
   ...['--set', 'stores.postgres.direct.existingSecret=direct,imagePullSecrets[0].name=registry'],
   ...['--set-json', 'extraVolumes=[{"name":"app","secret":{"secretName":"app"}}]'],
   ...['--set-json', 'extraVolumeMounts=[{"name":"app","mountPath":"/run/app","readOnly":true}]'],
@@ -172,6 +173,7 @@ describe.skipIf(!tools)('the chart', () => {
       DATABASE_DIRECT_URL: 'direct/DATABASE_DIRECT_URL',
       CLICKHOUSE_URL: 'ci-insights/CLICKHOUSE_URL',
       CLICKHOUSE_CLUSTER: 'main',
+      CLICKHOUSE_DATABASE: 'staging',
       REDIS_URL: 'ci-insights/REDIS_URL',
       OIDC_CLIENT_SECRET: 'ci-insights/OIDC_CLIENT_SECRET',
       NODE_EXTRA_CA_CERTS: '/etc/ci-insights/ca/ca.crt',
@@ -293,6 +295,7 @@ describe.skipIf(!tools)('the chart', () => {
       'REDIS_URL',
       'CLICKHOUSE_URL',
       'CLICKHOUSE_CLUSTER',
+      'CLICKHOUSE_DATABASE',
     ];
     const taken = [...own, ...schema.config.propertyNames.enum, ...schema.secrets.propertyNames.enum];
     expect(taken.sort()).toEqual(SETTINGS.toSorted());

@@ -67,6 +67,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if $values.stores.clickhouse.cluster }}
 - { name: CLICKHOUSE_CLUSTER, value: {{ $values.stores.clickhouse.cluster | quote }} }
 {{- end }}
+{{- if $values.stores.clickhouse.database }}
+- { name: CLICKHOUSE_DATABASE, value: {{ $values.stores.clickhouse.database | quote }} }
+{{- end }}
 {{ include "ci-insights.secretVariable" (dict "name" "REDIS_URL" "from" $values.stores.redis) }}
 - { name: METRICS_PORT, value: '9464' }
 {{- if or $values.caBundle.existingConfigMap $values.caBundle.existingSecret }}

@@ -61,13 +61,13 @@ const hasPostgresFolder = ({ dataDir }: Config): boolean => existsSync(join(data
 
 /** Whether they belong together, where both are there and ClickHouse belongs to no running service. */
 async function checkBothStores(config: Config, isServed: boolean): Promise<Finding[]> {
-  const { databaseUrl, clickhouseUrl: url, clickhouseCluster: cluster, dataDir } = config;
+  const { databaseUrl, clickhouseUrl: url, clickhouseCluster: cluster, clickhouseDatabase: database, dataDir } = config;
   const path = engineFolder(config);
   if (!(databaseUrl || hasPostgresFolder(config)) || !(url || (existsSync(path) && !isServed))) return [];
   const server = databaseUrl ? undefined : await startEmbeddedPostgres(dataDir, { attach: isServed });
   const postgres = openPostgres(databaseUrl ?? server?.url ?? '', () => {});
   try {
-    const clickhouse = await openClickHouse({ url, path, cluster });
+    const clickhouse = await openClickHouse({ url, path, cluster, database });
     try {
       return [await checkTogether(clickhouse, postgres.db)];
     } finally {
@@ -151,14 +151,14 @@ async function checkBacklog(url: string): Promise<Finding[]> {
 }
 
 async function checkClickHouseStore(config: Config, isServed: boolean): Promise<Finding[]> {
-  const { clickhouseUrl: url, clickhouseCluster: cluster } = config;
+  const { clickhouseUrl: url, clickhouseCluster: cluster, clickhouseDatabase: database } = config;
   const path = engineFolder(config);
   // It belongs to the running service, whose readiness is checked instead.
   if (!url && isServed) return [];
   if (!url && !existsSync(path))
     return [ok('ClickHouse', 'There is none yet. The first start creates the embedded one.')];
   try {
-    const clickhouse = await openClickHouse({ url, path, cluster });
+    const clickhouse = await openClickHouse({ url, path, cluster, database });
     try {
       return await checkClickHouse(clickhouse, url !== undefined);
     } finally {

@@ -38,13 +38,14 @@ async function tables(clickhouse: ClickHouse, isMigrated: boolean): Promise<Find
       await inTime(() => clickhouse.command(step));
     } catch (error) {
       await clickhouse.command(`DROP TABLE IF EXISTS ${table} SYNC`).catch(() => {});
-      if (isMigrated && mayNotCreate(error)) return rowsOnly(clickhouse);
+      if (isMigrated && mayNotCreate(clickhouse, error)) return rowsOnly(clickhouse);
       return refused(clickhouse, step.split(' ', 2).join(' '), error);
     }
   return undefined;
 }
 
-const mayNotCreate = (error: unknown): boolean => refusalOf(error)?.message.includes('CREATE TABLE ON ci.') ?? false;
+const mayNotCreate = (clickhouse: ClickHouse, error: unknown): boolean =>
+  refusalOf(error)?.message.includes(`CREATE TABLE ON ${clickhouse.database}.`) ?? false;
 
 /** Another user migrates, and this one only runs the service: it must be able to remove months and rows. */
 async function rowsOnly(clickhouse: ClickHouse): Promise<Finding | undefined> {
@@ -53,7 +54,9 @@ async function rowsOnly(clickhouse: ClickHouse): Promise<Finding | undefined> {
     return undefined;
   } catch (error) {
     const missing = refusalOf(error)?.code === ACCESS_DENIED;
-    const remedy = missing ? runAll(serviceGrantsFor(clickhouse.isSharded)) : remedyFor(clickhouse, error);
+    const remedy = missing
+      ? runAll(serviceGrantsFor(clickhouse.isSharded, clickhouse.database))
+      : remedyFor(clickhouse, error);
     return problem(CHECK, `ALTER TABLE is refused: ${reasonOf(error)}`, remedy ?? 'Correct what ClickHouse names.');
   }
 }
@@ -114,10 +117,13 @@ const refused = (clickhouse: ClickHouse, what: string, error: unknown): Finding 
   );
 
 /** The remedy if its user may not do something; undefined if that is not the trouble. */
-export function remedyFor({ isSharded }: Pick<ClickHouse, 'isSharded'>, error: unknown): string | undefined {
+export function remedyFor(
+  { isSharded, database }: Pick<ClickHouse, 'isSharded' | 'database'>,
+  error: unknown,
+): string | undefined {
   if (isReadOnly(error)) return READ_ONLY_ADVICE;
   if (refusalOf(error)?.code !== ACCESS_DENIED) return undefined;
-  return runAll(grantsFor(isSharded));
+  return runAll(grantsFor(isSharded, database));
 }
 
 const runAll = (grants: readonly Grant[]): string =>
