@@ -2,11 +2,9 @@
  * Months of the tables, out to files and in again: for moving them to another ClickHouse. A file has ClickHouse's own format
  * `Native`, compressed by zstd. The embedded engine writes and reads files itself; a server sends and gets their bytes.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
-import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { z } from 'zod';
+import { readPacked, writePacked } from '../packed-file.ts';
 import type { ClickHouse } from './client.ts';
 import { type Place, topologyAt } from './database.ts';
 import { overHttp } from './http.ts';
@@ -33,7 +31,7 @@ export const monthSchema = z.strictObject({
 });
 export type Month = z.output<typeof monthSchema>;
 
-/** What a month holds, however its parts are merged: equal for two stores with the same rows. */
+/** Two stores with the same rows in a month have equal contents, however its parts are merged. */
 export interface Contents {
   rows: number;
   /** Sum of the hashes of its rows, in decimal digits. */
@@ -76,7 +74,7 @@ export class Months {
     const hashed = columns.parse(described).map(hashable).join(', ');
     const [found] = contents.parse(
       await this.clickhouse.rows(
-        `SELECT count() AS rows, toString(sum(cityHash64(${hashed}))) AS digest FROM ci.${table}${table === 'executions' || table === 'failures' ? '' : ' FINAL'}
+        `SELECT count() AS rows, toString(sum(cityHash64(${hashed}))) AS digest FROM ci.${table}${isMerged(table) ? ' FINAL' : ''}
          WHERE toYYYYMM(${MONTHLY_TABLES[table]}) = {month: UInt32}`,
         { month: Number(month) },
       ),
@@ -92,7 +90,7 @@ export class Months {
         bindLiterals(`INSERT INTO FUNCTION file({path: String}, 'Native', auto, 'zstd') ${select}`, { path }),
       );
     const { stream } = await this.#server.exec({ query: this.#topology.read(`${select} FORMAT Native`) });
-    await pipeline(stream, createZstdCompress(), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    await writePacked(stream, path);
   }
 
   /** Puts the rows of a file in the place of what the month holds. */
@@ -106,7 +104,7 @@ export class Months {
           path,
         }),
       );
-    const values = createReadStream(path).pipe(createZstdDecompress());
+    const values = readPacked(path);
     const query = this.#topology.read(`INSERT INTO ${target} ${settings} FORMAT Native`);
     const { stream } = await this.#server.exec({ query, values });
     stream.resume();
@@ -126,6 +124,9 @@ export class Months {
     return new Set(known.map(({ name }) => name as NewerSetting));
   }
 }
+
+/** Whether rows with the same key become one as parts are merged. */
+const isMerged = (table: MonthlyTable): boolean => table !== 'executions' && table !== 'failures';
 
 /** A hash of NULL is NULL, and lists of distinct values have no order. */
 function hashable({ name, type }: { name: string; type: string }): string {

@@ -22,16 +22,16 @@ export function isRetained(at: number, now: number, days: number): boolean {
   return endOfMonth(at) + days * DAY_MS > now;
 }
 
-/** What is kept of a repository: for so many days, but nothing of months that have left already. */
+/** The extent of what is kept of a repository: so many days, but nothing of months that have left already. */
 export interface Kept {
-  /** Those of the repository, if these are fewer than those of the installation. */
+  /** The days of the repository, or of the installation if these are fewer. */
   retentionDays: number;
   /** The first month that has not left, such as 202611; none has unless given. */
   keptSince?: number;
 }
 
 /**
- * What is kept of a repository. It may keep executions for less time than the installation, never for longer.
+ * Says what is kept of a repository. It may keep executions for less time than the installation, never for longer.
  */
 export const keptOf = (
   installationDays: number,
@@ -47,6 +47,10 @@ export const isKept = (at: number, now: number, { retentionDays, keptSince = 0 }
 
 /** Months as numbers, such as 202611: they sort, and partitions are named by them. */
 export const monthOf = (at: number): number => lookUp(at).month;
+
+/** A month as people read it, such as `2026-11`. */
+export const monthInWords = (month: number): string =>
+  `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
 
 export const startOfMonth = (month: number): number => Date.UTC(Math.floor(month / 100), (month % 100) - 1, 1);
 

@@ -1,11 +1,12 @@
 /**
- * Makes both stores agree after they were restored from different moments. What only one of them has is given up: executions
+ * Makes both stores agree after they were restored from different moments. It gives up what only one of them has: executions
  * that nothing claims leave, and claims of executions that are not stored are taken back. So what is sent again afterwards
  * counts once. Nothing else may use the stores meanwhile.
  */
-import { max, sql } from 'drizzle-orm';
+import { max } from 'drizzle-orm';
 import { z } from 'zod';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
+import { monthInWords } from '../domain/retention.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
 import { oldestRetained } from '../evaluation/rederive.ts';
@@ -18,7 +19,7 @@ import { ingestBlocks } from '../postgres/schema.ts';
 import type { RebuildDeps } from './derive-again.ts';
 import { dropTable, replacePartitions } from './partitions.ts';
 import { rebuild } from './rebuild.ts';
-import { isSame, type LedgerDeps, type MonthDifference, monthsThatDiffer, sumOf } from './verify-ledger.ts';
+import { isSame, type LedgerDeps, type MonthDifference, monthsThatDiffer, serverTime, sumOf } from './verify-ledger.ts';
 
 const LEAVING = 'leaving';
 const LINES_AT_ONCE = 100_000;
@@ -41,7 +42,7 @@ export interface Reconciliation {
   unclaimed: number;
 }
 
-/** What {@link reconcile} would give up. */
+/** Counts what {@link reconcile} would give up. */
 export async function previewReconciliation(deps: ReconcileDeps): Promise<Reconciliation> {
   const found: Reconciliation = { removed: 0, unclaimed: 0 };
   for await (const difference of monthsThatDiffer(deps)) {
@@ -80,7 +81,7 @@ async function leavingOf(deps: ReconcileDeps, difference: MonthDifference): Prom
   if (isSame(sumOf(unclaimed.filter((id) => !late.has(id))), closed))
     return [...unclaimed.filter((id) => late.has(id)), ...early];
   throw new UserError(
-    `Claims of ${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')} are closed, and what is stored is not what they say: ClickHouse is older than they are, by more than CLAIM_DAYS. Restore a newer ClickHouse or an older PostgreSQL.`,
+    `Claims of ${monthInWords(month)} are closed, and what is stored is not what they say: ClickHouse is older than they are, by more than CLAIM_DAYS. Restore a newer ClickHouse or an older PostgreSQL.`,
   );
 }
 
@@ -116,8 +117,7 @@ async function takeBack(
 ): Promise<void> {
   const gone = new Set(missing);
   const narrowed: { claim: RecordedClaim; kept: bigint[] }[] = [];
-  const { rows } = await onPostgres(() => db.execute<{ now: string }>(sql`select clock_timestamp()::text as now`));
-  for await (const claim of allClaims(db, { storedBy: rows[0]?.now ?? '', leaving: [] })) {
+  for await (const claim of allClaims(db, { storedBy: await serverTime(db), leaving: [] })) {
     if (claim.month !== month || !claim.wasStored || claim.closed !== null) continue;
     const kept = claim.ids.filter((id) => !gone.has(id));
     if (kept.length < claim.ids.length) narrowed.push({ claim, kept });

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import type { Clock } from '../clock.ts';
-import { oldestRetainedMonth } from '../domain/retention.ts';
+import { monthInWords, oldestRetainedMonth } from '../domain/retention.ts';
 import { allClaims, type ClaimsAt } from '../ledger/claim-store.ts';
 import { forgottenIn } from '../ledger/forgotten-executions.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
@@ -56,7 +56,7 @@ export async function compareLedger(deps: LedgerDeps): Promise<LedgerComparison>
 }
 
 function addTo(comparison: LedgerComparison, { month, missing, unclaimed, closed, repeated }: MonthDifference): void {
-  const name = `${Math.floor(month / 100)}-${String(month % 100).padStart(2, '0')}`;
+  const name = monthInWords(month);
   comparison.count += missing.length + repeated;
   if (repeated > 0) comparison.differences.push(`${repeated} executions of ${name} are stored more than once`);
   if (missing.length > 0)
@@ -76,7 +76,7 @@ function addTo(comparison: LedgerComparison, { month, missing, unclaimed, closed
     );
 }
 
-/** What closed claims keep of their executions. */
+/** Closed claims keep the sum of their executions. */
 export const sumOf = (ids: readonly bigint[]): Sum => ({
   executions: ids.length,
   xor: ids.reduce((xor, id) => xor ^ id, 0n),
@@ -89,7 +89,7 @@ export interface MonthDifference {
   missing: bigint[];
   /** Stored, and in no open claim. */
   unclaimed: bigint[];
-  /** Those of closed claims: if all is well, they are the unclaimed ones. */
+  /** The sum of the executions in closed claims: if all is well, that of the unclaimed ones. */
   closed: Sum;
   /** How many are stored once more than they should be. */
   repeated: number;
@@ -117,7 +117,8 @@ export async function* monthsThatDiffer({
       yield await compareMonth({ clickhouse, db, month, storedBy, leaving });
 }
 
-async function serverTime(db: Database): Promise<string> {
+/** The time of the PostgreSQL server: claims of blocks that were stored by then count as stored. */
+export async function serverTime(db: Database): Promise<string> {
   const { rows } = await onPostgres(() => db.execute<{ now: string }>(sql`select clock_timestamp()::text as now`));
   return rows[0]?.now ?? '';
 }
@@ -179,7 +180,7 @@ async function compareMonth({ clickhouse, db, month, storedBy, leaving }: Month)
   // Claimed executions must be there; those of a block that was not stored yet may be.
   const claimed = new Ids();
   const perhaps = new Ids();
-  // Those of closed claims are known by their number and the exclusive or of their ids.
+  // Executions in closed claims are known by their number and the exclusive or of their ids.
   const closed: Sum = { executions: 0, xor: 0n };
   for await (const claim of allClaims(db, { storedBy, leaving })) {
     if (claim.month !== month) continue;

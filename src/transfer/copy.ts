@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Months } from '../clickhouse/months.ts';
 import type { Deps } from '../deps.ts';
 import { finishedMoment, refuseLoss } from './moment.ts';
-import { bringMonths, type ExpectedMonth, type Progress } from './months.ts';
+import { bringMonths, expectedMonths, type Progress } from './months.ts';
 import { PostgresReader, replaceRows } from './postgres-rows.ts';
 import { monthsOf } from './stores.ts';
 
@@ -48,12 +48,6 @@ async function copyMonths(from: Months, to: Months, progress: Progress): Promise
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-export async function expectedMonths(months: Months): Promise<ExpectedMonth[]> {
-  const expected: ExpectedMonth[] = [];
-  for (const month of await months.list()) expected.push({ ...month, contents: await months.contentsOf(month) });
-  return expected;
 }
 
 async function copyRows(from: string, to: string, progress: Progress): Promise<void> {

@@ -1,17 +1,14 @@
 /** Writes everything that the stores hold to a folder of files. */
-import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createZstdCompress } from 'node:zlib';
 import { version } from '../../package.json' with { type: 'json' };
 import type { Deps } from '../deps.ts';
 import { grouped } from '../domain/grouped-number.ts';
 import { UserError } from '../errors.ts';
-import { expectedMonths } from './copy.ts';
+import { writePacked } from '../packed-file.ts';
 import { MANIFEST_FILE, type Manifest } from './manifest.ts';
 import { finishedMoment } from './moment.ts';
-import type { Progress } from './months.ts';
+import { expectedMonths, nameOf, type Progress } from './months.ts';
 import { PostgresReader } from './postgres-rows.ts';
 import { monthsOf } from './stores.ts';
 
@@ -19,7 +16,7 @@ import { monthsOf } from './stores.ts';
 export async function dumpStores(deps: Deps, folder: string, progress: Progress): Promise<Manifest> {
   const path = resolve(folder);
   const { installation, newestBlock } = await finishedMoment(deps);
-  // What people and tests are called is in it.
+  // It has the names of people and tests.
   await mkdir(path, { recursive: true, mode: 0o700 });
   if ((await readdir(path)).length > 0) throw new UserError(`${folder} is not empty. Name a new folder.`);
   const manifest: Manifest = {
@@ -41,8 +38,7 @@ async function dumpRows(url: string, folder: string, progress: Progress): Promis
     const tables: Manifest['postgres']['tables'] = [];
     for (const table of reader.tables) {
       const file = `postgres-${table.table}.copy.zst`;
-      const written = createWriteStream(join(folder, file), { flags: 'wx', mode: 0o600 });
-      await pipeline(reader.rowsOf(table), createZstdCompress(), written);
+      await writePacked(reader.rowsOf(table), join(folder, file));
       tables.push({ ...table, rows: await reader.count(table), file });
     }
     progress(`PostgreSQL: ${tables.length} tables`);
@@ -59,8 +55,9 @@ async function dumpMonths(deps: Deps, folder: string, progress: Progress): Promi
     for (const month of await expectedMonths(months)) {
       const file = `clickhouse-${month.table}-${month.month}.native.zst`;
       await months.write(month, join(folder, file));
+      // The embedded engine writes the file itself, readable by everyone.
       await chmod(join(folder, file), 0o600);
-      progress(`${month.table} of ${month.month}: ${grouped(month.contents.rows)} rows`);
+      progress(`${nameOf(month)}: ${grouped(month.contents.rows)} rows`);
       written.push({ ...month, file });
     }
     return written;

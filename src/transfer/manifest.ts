@@ -1,4 +1,4 @@
-/** What a dump holds. It is written last: a folder without it is not a whole dump. */
+/** The list of what a dump holds. It is written last: a folder without it is not a whole dump. */
 import { z } from 'zod';
 import { monthSchema } from '../clickhouse/months.ts';
 
@@ -9,7 +9,7 @@ const rows = z.int().nonnegative();
 
 export const manifestSchema = z.strictObject({
   format: z.literal(1),
-  /** Of the service that wrote it. */
+  /** The version of the service that wrote it. */
   version: z.string(),
   made_at: z.iso.datetime(),
   installation: z.string(),

@@ -1,4 +1,4 @@
-/** What must hold before rows are taken from stores, or put in the place of others. */
+/** Refuses to take rows from stores that are not finished, and to replace rows that would be lost. */
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { grouped } from '../domain/grouped-number.ts';

@@ -1,6 +1,7 @@
 /** Brings the months of a ClickHouse to the rows that another one or a dump has, and leaves those that are equal already. */
 import type { Contents, Month, Months } from '../clickhouse/months.ts';
 import { grouped } from '../domain/grouped-number.ts';
+import { monthInWords } from '../domain/retention.ts';
 import { UserError } from '../errors.ts';
 
 /** Told line by line. */
@@ -8,6 +9,12 @@ export type Progress = (line: string) => void;
 
 export interface ExpectedMonth extends Month {
   contents: Contents;
+}
+
+export async function expectedMonths(months: Months): Promise<ExpectedMonth[]> {
+  const expected: ExpectedMonth[] = [];
+  for (const month of await months.list()) expected.push({ ...month, contents: await months.contentsOf(month) });
+  return expected;
 }
 
 /**
@@ -48,7 +55,7 @@ async function bring(
 }
 
 /** Such as `executions of 2026-11`. */
-const nameOf = ({ table, month }: Month): string => `${table} of ${month.slice(0, 4)}-${month.slice(4)}`;
+export const nameOf = ({ table, month }: Month): string => `${table} of ${monthInWords(Number(month))}`;
 
 const isSame = (one: Month, other: Month): boolean => one.table === other.table && one.month === other.month;
 const isEqual = (one: Contents, other: Contents): boolean => one.rows === other.rows && one.digest === other.digest;

@@ -44,7 +44,7 @@ export class PostgresReader implements Described {
   }
 }
 
-/** What rows are of: tables, and how far their sequences are. */
+/** The tables that rows are of, and how far their sequences are. */
 export interface Described {
   tables: readonly Table[];
   sequences: Sequences;

@@ -1,15 +1,14 @@
 /** Puts a dump in the place of what the stores hold. */
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createZstdDecompress } from 'node:zlib';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
 import type { Deps } from '../deps.ts';
 import { UserError } from '../errors.ts';
+import { readPacked } from '../packed-file.ts';
 import { renumber } from '../postgres/installation.ts';
 import { MANIFEST_FILE, type Manifest, manifestSchema } from './manifest.ts';
 import { refuseLoss } from './moment.ts';
@@ -32,6 +31,7 @@ export async function restoreStores(
 ): Promise<Manifest> {
   const path = resolve(folder);
   const manifest = await readManifest(path);
+  await refuseIncomplete(path, manifest);
   await refuseOther(deps.databaseUrl, manifest);
   if (!isReplacing) await refuseLoss(deps, { installation: manifest.installation, newestBlock: manifest.newest_block });
   await restoreMonths(deps, path, manifest, progress);
@@ -43,7 +43,7 @@ export async function restoreStores(
   await replaceRows(
     deps.databaseUrl,
     manifest.postgres,
-    ({ table }) => createReadStream(files.get(table) ?? '').pipe(createZstdDecompress()),
+    ({ table }) => readPacked(files.get(table) ?? ''),
     (client) => bringToNow(client, revoked),
   );
   progress(`PostgreSQL: ${manifest.postgres.tables.length} tables`);
@@ -67,6 +67,14 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Before anything is replaced. */
+async function refuseIncomplete(folder: string, { postgres, clickhouse }: Manifest): Promise<void> {
+  for (const { file } of [...postgres.tables, ...clickhouse])
+    await access(join(folder, file)).catch((cause) => {
+      throw new UserError(`${folder} is not a whole dump: ${file} cannot be read. Nothing was changed.`, { cause });
+    });
 }
 
 /** Rows fit tables with the same columns only. */
@@ -97,6 +105,7 @@ async function restoreMonths(deps: Deps, folder: string, manifest: Manifest, pro
   }
 }
 
+/** Numbers and access that were given since the dump do not come back with another meaning. */
 async function bringToNow(client: pg.Client, revoked: readonly string[]): Promise<void> {
   await renumber(drizzle(client, { casing: 'snake_case' }));
   await client.query(

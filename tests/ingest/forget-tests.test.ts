@@ -65,7 +65,7 @@ const FLAKY: Readonly<Record<string, Status>>[] = Array.from({ length: 24 }, (_,
   stays: i % 7 === 0 ? 'failed' : 'passed',
 }));
 
-async function untilForgotten({ id }: Repository): Promise<Readonly<Record<string, number>>> {
+async function untilForgotten({ id }: Pick<Repository, 'id'>): Promise<Readonly<Record<string, number>>> {
   const { stores, driver } = ingest;
   for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(10)) {
     await driver.deleter.run();
@@ -160,6 +160,28 @@ describe('a forgotten test', () => {
     expect(await rowsOf(repository.testId('gone'))).toEqual({});
     expect(await shownOf(repository)).toEqual(is);
     await expectConsistent();
+  });
+
+  test('counts in its receipt once, also where others go with it in several statements', async () => {
+    const { driver, stores } = ingest;
+    const path = uniqueRepository();
+    const names = Array.from({ length: 2_100 }, (_, i) => `t${i}`);
+    const at = TEST_NOW - DAY_MS;
+    const results = Object.fromEntries(names.map((name) => [name, 'failed' as const]));
+    const run = { default_branch: 'main', commit: 'one', branch: 'main' };
+    await driver.ingest(runOf({ repository: path, runId: '1', attempt: 1, at, receivedAt: at, results, run }));
+    const { id } = await stores.repositories.record(path);
+    await stores.postgres.db.transaction((tx) =>
+      beginForgettingTests(
+        tx,
+        { id, ...path },
+        names.map((name) => ({ testId: testIdOf(id, name), name })),
+        BY,
+        stores.clock.now(),
+      ),
+    );
+    const { executions, failures } = await untilForgotten({ id });
+    expect([executions, failures]).toEqual([2_100, 2_100]);
   });
 
   test('does not come back with the same reports, whose receipts stay; a new run begins it as a new test', async () => {

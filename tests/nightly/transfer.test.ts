@@ -81,7 +81,7 @@ async function answerOf(service: ServiceProcess, path: string): Promise<Answer> 
   return [path, answer.status, await answer.json()];
 }
 
-/** What the API answers, but for what depends on the moment of the question. */
+/** Asks the API for everything that does not depend on the moment of the question. */
 async function answers(service: ServiceProcess): Promise<Answer[]> {
   const found: Answer[] = [];
   for (const path of READS) found.push(await answerOf(service, path));
@@ -154,6 +154,18 @@ describe.skipIf(!hasRealClickHouse)('everything that is stored', () => {
     }
   }
 
+  /** Starts a service on moved stores: it answers as the old one, knows what it has, and takes what is new. */
+  async function expectSameService(service: ServiceProcess): Promise<void> {
+    await service.start();
+    try {
+      await expectAnswersOf(service);
+      expect(await upload(service, sent.slice(-3))).toMatchObject({ accepted: 0 });
+      expect((await upload(service, last)).accepted).toBeGreaterThan(0);
+    } finally {
+      expect(await service.stop()).toBe(0);
+    }
+  }
+
   test('a copy that is killed continues, both stores agree at its end, and the API answers as before', async () => {
     const copying = spawn(process.execPath, [CLI, 'copy', '--to', targetFile], {
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', DATA_DIR: trial },
@@ -171,15 +183,8 @@ describe.skipIf(!hasRealClickHouse)('everything that is stored', () => {
     expect(again.code).toBe(0);
 
     const service = onServers();
-    await service.start();
-    try {
-      await expectAnswersOf(service);
-      expect(await upload(service, sent.slice(-3))).toMatchObject({ accepted: 0 });
-      expect((await upload(service, last)).accepted).toBeGreaterThan(0);
-    } finally {
-      expect(await service.stop()).toBe(0);
-    }
-    // What was taken since is not lost by a copy that someone repeats.
+    await expectSameService(service);
+    // A copy that someone repeats loses nothing that was taken since.
     const late = await run({ DATA_DIR: trial }, 'copy', '--to', targetFile);
     expect(late.code).toBe(1);
     expect(late.out).toContain('results that would be lost');
@@ -214,14 +219,7 @@ describe.skipIf(!hasRealClickHouse)('everything that is stored', () => {
     expect(restored.code).toBe(0);
     cpSync(join(trial, 'admin.key'), join(fresh, 'admin.key'));
     const service = ServiceProcess.onFolder(fresh);
-    await service.start();
-    try {
-      await expectAnswersOf(service);
-      expect(await upload(service, sent.slice(-3))).toMatchObject({ accepted: 0 });
-      expect((await upload(service, last)).accepted).toBeGreaterThan(0);
-    } finally {
-      expect(await service.stop()).toBe(0);
-    }
+    await expectSameService(service);
 
     // The servers hold another installation now, whose results would be lost.
     const refused = await run(target, 'restore', dump);
@@ -244,6 +242,15 @@ describe.skipIf(!hasRealClickHouse)('everything that is stored', () => {
     const without = await run({ DATA_DIR: trial }, 'restore', half, '--replace');
     expect(without).toMatchObject({ code: 1 });
     expect(without.out).toContain('is not a whole dump');
+    cpSync(join(folder, 'dump', 'manifest.json'), join(half, 'manifest.json'));
+    rmSync(join(half, 'postgres-tests.copy.zst'));
+    const lacking = await run({ DATA_DIR: trial }, 'restore', half, '--replace');
+    expect(lacking.out).toContain('postgres-tests.copy.zst cannot be read. Nothing was changed.');
+    // Damaged: found while it is read, so PostgreSQL has all of its rows or none of the dump.
+    writeFileSync(join(half, 'postgres-tests.copy.zst'), 'not packed');
+    const damaged = await run({ DATA_DIR: trial }, 'restore', half, '--replace');
+    expect(damaged.code).toBe(1);
+    expect(await run({ DATA_DIR: trial }, 'verify')).toMatchObject({ code: 0 });
     writeFileSync(join(half, 'manifest.json'), '{"format": 2}');
     expect((await run({ DATA_DIR: trial }, 'restore', half, '--replace')).out).toContain(
       'is not a dump of this service',

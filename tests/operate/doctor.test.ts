@@ -21,6 +21,9 @@ import { emptyStores, openTestStores } from '../support/stores.ts';
 const levelOf = (findings: readonly Finding[], check: string) =>
   findings.find((finding) => finding.check === check)?.level;
 
+const hasOpenSsl = Bun.which('openssl') !== null;
+if (!hasOpenSsl) console.error('skipped: a certificate needs openssl');
+
 describe('doctor', () => {
   test('beside a process that uses the embedded stores it finds no problem, and leaves them running', async () => {
     const stores = await openTestStores();
@@ -117,7 +120,7 @@ describe('doctor', () => {
     }
   });
 
-  test.skipIf(Bun.which('openssl') === null)(
+  test.skipIf(!hasOpenSsl)(
     'a store whose certificate no known authority has signed is told from one that is down',
     async () => {
       const folder = makeFolder('tls');
