@@ -69,7 +69,7 @@ interface SharedStores {
   engines: RemoteEngines | undefined;
 }
 
-/** What takes time at a start, in order. */
+/** The steps of a start that take time, in order. */
 export type StartStep = 'postgres' | 'queue' | 'clickhouse' | 'parts';
 
 export interface Overrides {

@@ -54,7 +54,7 @@ export class Sweeper {
       }
       // There are more than one round takes.
       if (found.length === BLOCKS_MAX) this.loop.wake();
-      // Those of a shard that does not answer took the room of others.
+      // Blocks of a shard that does not answer took the room of others.
     } while (shards.failed.length > failed && !this.loop.isStopped);
     while (!this.loop.isStopped && (await forgetSplits(db)) > 0);
     shards.rethrow();

@@ -1,4 +1,4 @@
-/** What `ci-insights apply` finds in PostgreSQL, and how it makes a change. */
+/** Reads what `ci-insights apply` compares a file with from PostgreSQL, and makes its changes. */
 import type { PostgresDeps } from '../deps.ts';
 import type { Change, Existing } from '../domain/apply-plan.ts';
 import type { AuditActor } from '../domain/audit.ts';
@@ -15,7 +15,7 @@ const DOER: AuditActor = operatorOf('apply');
 
 type Stores = Pick<PostgresDeps, 'keys' | 'repositories'>;
 
-/** What there is, as far as a file could say something about it. */
+/** Reads what there is, as far as a file could say something about it. */
 export async function existingIn({ keys, repositories }: Stores): Promise<Existing> {
   const [withHashes, listed] = await Promise.all([keys.listWithHashes(), repositories.list()]);
   return {

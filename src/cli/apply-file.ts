@@ -10,7 +10,7 @@ import { readSecretFile } from '../secret-file.ts';
 
 /** Far more than 10,000 repositories need. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
-/** Of a file's values that stand for others: enough for one in each repository, too few to fill the memory. */
+/** The limit for aliases in a file: enough for one in each repository, too few to fill the memory. */
 const ALIASES_MAX = 20_000;
 const FAULTS_SHOWN_MAX = 20;
 
@@ -64,7 +64,7 @@ const faulty = (faults: readonly string[]): UserError => {
 
 type Path = readonly PropertyKey[];
 
-/** What people look for in the file, and is in the environment. */
+/** Settings that people may look for in the file, but that belong in the environment. */
 const SETTINGS_ELSEWHERE: Readonly<Record<string, string>> = {
   hosts: 'HOSTS',
   oidc: 'OIDC_ISSUER and OIDC_ACCESS',
@@ -118,7 +118,7 @@ function lineOf(document: Document, lines: LineCounter, path: Path): number {
 const isNodeLike = (value: unknown): value is Node => isMap(value) || isSeq(value) || isScalar(value);
 
 /**
- * What stands for the token of a key. Throws a {@link UserError} that never holds the token.
+ * Reads or computes the hash of a key's token. Throws a {@link UserError} that never holds the token.
  *
  * @param folder that of the file: where names of files begin
  */

@@ -7,7 +7,7 @@ import { UserError } from '../errors.ts';
 interface Confirmed {
   /** Such as `delete`. */
   verb: string;
-  /** What nothing brings back. */
+  /** Names what nothing brings back. */
   what: string;
   /** The whole sentence in the past, such as `Nothing was deleted.` */
   otherwise: string;

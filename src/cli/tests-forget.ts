@@ -49,7 +49,7 @@ export const forgetTestsCommand = (): Command =>
       describe(outcome, options.dryRun ?? false);
     });
 
-/** As the API takes it. */
+/** In the form that the API takes. */
 interface Wanted {
   test_ids?: string[];
   not_run_since?: string;

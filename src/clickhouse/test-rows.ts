@@ -1,4 +1,4 @@
-/** What ClickHouse has of some tests. */
+/** Reads what ClickHouse has of some tests. */
 import { z } from 'zod';
 import type { ClickHouse } from './client.ts';
 import { defineLongQuery } from './query.ts';

@@ -1,5 +1,5 @@
 /**
- * What a file for `ci-insights apply` may say: the keys and repositories that there are to be. docs/apply.md describes it.
+ * The schema of a file for `ci-insights apply`: the keys and repositories that there are to be. docs/apply.md describes it.
  * The names are those of the API.
  */
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { textProblem } from './text.ts';
 
 const KEYS_MAX = 1_000;
 const REPOSITORIES_MAX = 10_000;
-/** As long as the name of a host may be. */
+/** The longest name that a host may have. */
 const HOST_LENGTH_MAX = 253;
 
 const name = z.string({ error: 'must be text' }).superRefine((value, context) => {
@@ -82,7 +82,7 @@ const sourcesOf = ({ token_file: file, token_env: variable, token_sha256: sha256
   ...(sha256 === undefined ? [] : [{ sha256 }]),
 ];
 
-/** What a key allows. */
+/** The rights of a key. */
 export interface KeyRights {
   scope: KeyScope;
   /** Null: every owner. */

@@ -1,5 +1,5 @@
 /**
- * What `ci-insights apply` would change so that there is what a file says: a difference, as lines that begin with + (made),
+ * The difference that `ci-insights apply` makes so that there is what a file says, as lines that begin with + (made),
  * ~ (changed) or - (revoked). After the changes, the difference is empty.
  *
  * A key is known by its token, and what a token allows never changes: it may be in many hands by then. So other rights need
@@ -14,7 +14,7 @@ import { SETTING_NAMES, type Settings, type SettingsChange } from './repository-
 export interface DeclaredKey {
   name: string;
   rights: KeyRights;
-  /** What stands for its token. */
+  /** The hash of its token. */
   tokenHash: string;
 }
 
@@ -46,7 +46,7 @@ interface PlanOptions {
   /** Milliseconds since the epoch. */
   now: number;
   /**
-   * What a setting is if no one sets it. Given if the file is to be all there is: then it also revokes keys of earlier files, and
+   * The settings that no one has set. Given if the file is to be all there is: then it also revokes keys of earlier files, and
    * the settings that it leaves out return to these. Undefined: what it does not name stays.
    */
   defaults: Settings | undefined;
@@ -64,7 +64,7 @@ interface Plan {
   changes: Change[];
   /** Sentences: why nothing may be changed before someone decides. */
   refusals: string[];
-  /** What is there, is not in the file, and stays; as lines. */
+  /** Lines about what the file leaves out, and what stays. */
   left: string[];
 }
 
@@ -176,13 +176,13 @@ function planRepositories(
 const isLearned = (name: string, { defaultBranchSource }: ExistingRepository): boolean =>
   name === 'default_branch' && defaultBranchSource !== 'setting';
 
-/** What no one sets is learned. */
+/** Settings that are learned while no one sets them. */
 const withoutBranch = ({ default_branch: _, ...others }: Settings): SettingsChange => others;
 
 const namesOf = (settings: SettingsChange): (keyof SettingsChange)[] =>
   SETTING_NAMES.filter((name) => settings[name] !== undefined);
 
-/** As JSON: that is how they are stored, where objects keep no order. */
+/** Compares values as JSON: that is how they are stored, where objects keep no order. */
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(plain(one), plain(other));
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const shown = (value: unknown): string => JSON.stringify(value);

@@ -69,7 +69,7 @@ const LIKENESS_ALONE_MIN = 0.4;
 const LIKENESS_AMONG_MIN = 0.6;
 /** By so much the likeliest must lead the next. */
 const LIKENESS_LEAD = 0.15;
-/** Of a framework that knows its tests, and says that one is the other. */
+/** The confidence if a framework that knows its tests says that one is the other. */
 const SAME_HISTORY_CONFIDENCE = 0.99;
 /** In a place where more left or came, nothing is compared by words. */
 const COMPARED_MAX = 200;

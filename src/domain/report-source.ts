@@ -1,4 +1,4 @@
-/** What sends results of a repository: its default branch, pull requests, and other branches. */
+/** The sources of a repository's results: its default branch, pull requests, and other branches. */
 export const REPORT_SOURCES = ['default_branch', 'pull_request', 'other_branch'] as const;
 export type ReportSource = (typeof REPORT_SOURCES)[number];
 

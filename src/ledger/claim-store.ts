@@ -103,7 +103,7 @@ export interface RecordedClaim extends Claim {
   blockId: number;
   /** Whether its block was stored at the given moment. */
   wasStored: boolean;
-  /** Of how many executions it is, if it is closed: then the one id is the exclusive or of theirs. */
+  /** How many executions it has, if it is closed: then its one id is the exclusive or of theirs. */
   closed: number | null;
 }
 

@@ -47,7 +47,7 @@ export class RepositoryDeleted extends Error {
   override name = 'RepositoryDeleted';
 }
 
-/** What is stored of the repository of this chunk is being moved: the chunk is stored afterwards. */
+/** Stored rows of this chunk's repository are being moved: the chunk is stored afterwards. */
 export class RepositoryMoving extends Error {
   override name = 'RepositoryMoving';
   constructor() {

@@ -57,7 +57,7 @@ const storedAmong = defineLongQuery(
 const TESTS_AT_ONCE = 500;
 const EXECUTIONS_AT_ONCE = 200_000;
 const IDS_AT_ONCE = 2_000;
-/** What a repository shows that follows from all of its tests. */
+/** Derived values of a repository that follow from all of its tests. */
 const FOLLOWING = ['totals', 'causes', 'durations'] as const;
 
 export type ForgetTestsDeps = RebuildDeps & { clock: Clock };

@@ -1,5 +1,5 @@
 /**
- * What rows that leave have in common, whether with their repository, with a forgotten test or with a month.
+ * The steps that all removals share, whether rows leave with their repository, with a forgotten test or with a month.
  *
  * One process at a time removes, under locks that it holds until it is done. Every step may be done again, and removes what is
  * there then. Rows of ClickHouse are noted in a receipt before they are removed: who continues finds no more of them.

@@ -30,7 +30,7 @@ const monthsBefore = defineLongQuery(
 
 /** Other processes know a repository from memory for a second, and hold what they have prepared for another. */
 const HEARD_MS = 3_000;
-/** What follows from all executions of a repository. */
+/** Derived values that follow from all executions of a repository. */
 const FOLLOWING = ['causes', 'durations'] as const;
 
 export interface MonthsDeps {

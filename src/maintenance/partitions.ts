@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Statement } from '../clickhouse/query.ts';
 
-/** What is replaced: the whole table, only the partitions that the statements fill, or these partitions. */
+/** Either the whole table is replaced, or only the partitions that the statements fill, or these partitions. */
 type Extent = 'table' | 'partitions' | readonly string[];
 
 /**

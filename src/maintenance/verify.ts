@@ -221,7 +221,7 @@ export function reportOf(
 async function compare(deps: VerifyDeps, repositoryId?: string): Promise<VerifyReport> {
   const isLeaving = repositoryId === undefined && (await repositoriesLeaving(deps.postgres.db)).length > 0;
   const looks: Look[] = [];
-  // What is being deleted or forgotten cannot be left out of a look at everything.
+  // A look at everything cannot leave out what is being deleted or forgotten.
   for (const id of isLeaving ? await repositoriesToLookAt(deps) : [repositoryId]) looks.push(await lookAt(deps, id));
   return reportOf(looks, await lookAtLedger(deps));
 }

@@ -17,7 +17,7 @@ export async function widenQuarantines(
   name: string,
 ): Promise<void> {
   const open = (await quarantines.ofTests(repositoryId, testIds)).filter(
-    // Those of a cause follow it.
+    // Quarantines of a cause follow the cause.
     ({ failureIds, causeId }) => failureIds !== null && causeId === null,
   );
   if (open.length === 0) return;

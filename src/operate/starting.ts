@@ -19,7 +19,7 @@ const STEPS: Record<StartStep, string> = {
 const TOLD_AFTER_MS = 10_000;
 
 export interface Starting {
-  /** What the process does now. */
+  /** The step that the process is at. */
   step(step: StartStep): void;
   /** Frees the port. */
   stop(): Promise<void>;

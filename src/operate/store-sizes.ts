@@ -9,13 +9,13 @@ import { answerOf } from '../probes.ts';
 interface Disk {
   /** `clickhouse`, or `data` for the folder of embedded stores. */
   store: string;
-  /** As ClickHouse names it, or the path of the folder. */
+  /** The name that ClickHouse gives it, or the path of the folder. */
   disk: string;
   freeBytes: number;
   totalBytes: number;
 }
 
-/** What could not be read, or not in time, is left out. */
+/** Leaves out what could not be read in time. */
 export interface StoreSizes {
   /** Bytes on disk, by store. */
   bytes: Readonly<Record<string, number>>;
@@ -55,7 +55,7 @@ async function partsBytes(clickhouse: ClickHouse): Promise<number> {
   return bytesRow.parse(row).bytes;
 }
 
-/** Of the server that answers; the user may not be permitted to see them. */
+/** The disks of the server that answers; the user may not be permitted to see them. */
 async function clickhouseDisks(clickhouse: ClickHouse): Promise<Disk[]> {
   const rows = await clickhouse.rows(
     'SELECT name, toFloat64(unreserved_space) AS free, toFloat64(total_space) AS total FROM system.disks',

@@ -20,6 +20,6 @@ export async function closedAmong(
       where repository_id = any(${ids}::uuid[]) and not is_applied
     union all
     select id, 'deleted' from ${deletedRepositories} where id = any(${ids}::uuid[])`);
-  // Of a repository that is both, the later one stays.
+  // If a repository is both, the later one stays.
   return new Map(rows.map((found) => row.parse(found)).map(({ id, why }) => [id, why]));
 }

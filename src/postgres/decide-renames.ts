@@ -127,7 +127,7 @@ async function acceptSome(tx: Executor, repositoryId: string, now: number): Prom
       and(
         eq(testRenames.repositoryId, repositoryId),
         eq(testRenames.state, 'proposed'),
-        // As the column is: 0.95 of four bytes is less than one of eight.
+        // Compared as the column is: 0.95 in four bytes is less than in eight.
         sql`${testRenames.confidence} >= ${repository.renameConfidenceMin}::real`,
       ),
     )

@@ -56,7 +56,7 @@ const LAST_USE_MS = 60_000;
 const CI_KEY_KEPT_MS = 2 * DAY_MS;
 const UNIQUE_VIOLATION = '23505';
 
-/** What stands for the token of a key: its SHA-256 in hexadecimal digits. */
+/** The hash of a key's token: SHA-256 in hexadecimal digits. */
 export const tokenHashOf = (token: string): string => hash('sha256', token, 'hex');
 
 /** The one-call digest: step by step it took a twentieth of a read from memory. */

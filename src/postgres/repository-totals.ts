@@ -19,7 +19,7 @@ function dayRows(repositoryId: string, { days }: RepositoryTotals): SQL {
     ${column(({ healths }) => healths.broken)}::int[], ${column(({ failures }) => failures)}::int[])`;
 }
 
-/** What a pass notes of a repository. */
+/** The note that a pass makes about a repository. */
 interface Ran {
   /** When the newest execution finished; milliseconds since the epoch. */
   newestAt: number;

@@ -31,7 +31,7 @@ const split = (found: readonly z.output<typeof row>[]): Forgettable => {
   return { tests: named(false), quarantined: named(true) };
 };
 
-/** Those of some tests that are known. */
+/** Picks those that are known from some tests. */
 async function forgettableAmong(tx: Executor, repositoryId: string, testIds: readonly string[]): Promise<Forgettable> {
   const { rows } = await onPostgres(() =>
     tx.execute(sql`
@@ -41,7 +41,7 @@ async function forgettableAmong(tx: Executor, repositoryId: string, testIds: rea
   return split(rows.map((found) => row.parse(found)));
 }
 
-/** Of some tests, those that are not quarantined, whether or not they are known still. */
+/** Picks those that are not quarantined from some tests, whether or not they are still known. */
 export async function withoutQuarantine(
   tx: Executor,
   repositoryId: string,

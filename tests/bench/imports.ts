@@ -15,7 +15,7 @@ import { BenchService } from './service.ts';
 
 const CLIENT = resolve(import.meta.dir, '../../src/client/package-main.ts');
 const HOST = resolve(import.meta.dir, 'import-host.ts');
-/** What the servers of `tests/support` ask for. */
+/** The credentials that the servers of `tests/support` ask for. */
 const HOSTS = {
   github: { GITHUB_TOKEN: 'gh-token' },
   gitlab: { GITLAB_TOKEN: 'glpat-of-the-test' },
@@ -68,7 +68,7 @@ export async function measureImports(
   return figures;
 }
 
-/** Of the service with all its processes: the same on a machine that does much else. */
+/** Processor time of all processes of the service: the same on a machine that does much else. */
 const cpuSeconds = ({ pid }: BenchService): number => processTree(pid).reduce((sum, one) => sum + one.cpuSeconds, 0);
 
 const receiptSchema = z.object({ is_complete: z.literal(true), executions: z.object({ accepted: z.number() }) });

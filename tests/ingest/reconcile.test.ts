@@ -170,7 +170,7 @@ test('closed claims keep their executions, and those that came later leave', asy
   expect(await storedExecutions()).toEqual({ rows: kept, executions: kept });
   expect(await verify(stores)).toMatchObject({ isConsistent: true });
 
-  // What closed claims are of is not known, so they cannot be taken back.
+  // No one knows which executions closed claims have, so they cannot be taken back.
   await restore({ ...before, clickhouse: new Map() }, before);
   await expect(reconcile(stores)).rejects.toThrow(UserError);
 });

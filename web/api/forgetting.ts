@@ -16,7 +16,7 @@ export type { TestForgetting, TestsToForget };
 const POLL_MS = 1_000;
 const ASKED_MAX = 60;
 
-/** What would go with some tests. */
+/** Asks what would go with some tests. */
 export const forgettingPreviewQuery = (path: RepositoryPath, wanted: TestsToForget) =>
   queryOptions({
     queryKey: keyOf('forgetting preview', path, wanted),

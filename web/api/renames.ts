@@ -23,7 +23,7 @@ export const renamesQuery = (
     refetchInterval: ({ state: { data } }) => (data?.renames.some((one) => !one.is_applied) ? MOVING_MS : false),
   });
 
-/** What waits for a decision, and what was accepted. */
+/** Renames that wait for a decision, and accepted ones. */
 export const renamesOfTodayQuery = (path: RepositoryPath) => renamesQuery(path, { states: ['proposed', 'accepted'] });
 
 export const decideRename = (path: RepositoryPath, id: string, state: 'accepted' | 'rejected' | 'undone') =>

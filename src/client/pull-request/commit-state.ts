@@ -83,7 +83,7 @@ function commented(failure: z.infer<typeof failureSchema>, repository: Repositor
   };
 }
 
-/** What is known of the comment of a pull request on one of its commits. */
+/** The comment of a pull request, as far as it is known, on one of its commits. */
 interface CommentBefore {
   /** Whether a job has written or found it on this commit. */
   wasThere: boolean;

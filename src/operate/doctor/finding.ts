@@ -54,11 +54,11 @@ const TLS_REMEDIES: readonly { codes: RegExp; remedy: string }[] = [
   },
   { codes: /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/, remedy: 'Renew its certificate, and check the clock here.' },
 ];
-/** Of drivers that find something else than TLS where it should be, or the other way round. */
+/** Messages of drivers that find something else than TLS where it should be, or the other way round. */
 const NO_TLS =
   /does not support SSL|no encryption|wrong version number|ERR_SSL_\w+|SSL_ERROR|plain HTTP request was sent/i;
 
-/** What to do if TLS is what failed; undefined if something else did. */
+/** The remedy if TLS failed; undefined if something else did. */
 export function tlsRemedy(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';

@@ -16,7 +16,7 @@ export async function checkQueue(config: Config, databaseUrl: string): Promise<F
   const variable = config.redisUrl ? 'REDIS_URL' : config.databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   let backend: QueueBackend | undefined;
   const queues: Queue[] = [];
-  // What a connection says. The exception says only that there is none.
+  // The connection says why. The exception says only that there is none.
   let heard: Error | undefined;
   try {
     const onError = (error: Error): void => {

@@ -58,9 +58,9 @@ export const ingestClaims = schema.table(
     leg: smallint().notNull(),
     /** Such as 202611. */
     month: integer().notNull(),
-    /** Of a closed claim: eight bytes, the exclusive or of the ids, with which `verify` compares what is stored. */
+    /** A closed claim has eight bytes, the exclusive or of its ids, with which `verify` compares what is stored. */
     ids: bytea().notNull(),
-    /** Of how many executions a closed claim is; null: its ids are all there. */
+    /** How many executions a closed claim has; null: its ids are all there. */
     closed: integer(),
   },
   (table) => [

@@ -31,7 +31,7 @@ const TEST_REPORT_BYTES_MAX = 256 * 1024 * 1024;
 /** A pipeline with everything that is small of it, and the archives that are on the disk, by job. */
 export interface GatheredPipeline {
   pipeline: Pipeline;
-  /** What it tested. */
+  /** The code that it tested. */
   tested: Awaited<ReturnType<GitlabMergeRequests['subjectOf']>>;
   jobs: readonly GatheredJob[];
   leftOut: readonly LeftOut[];
