@@ -4,6 +4,7 @@
  */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { version } from '../../package.json' with { type: 'json' };
 import { STORE_TITLES, type StoreName } from '../errors.ts';
 import { type Http, mount } from '../http/operation.ts';
 import type { Database } from '../postgres/client.ts';
@@ -13,6 +14,11 @@ import { isUp, type Probes } from '../probes.ts';
 const TAG = 'Service';
 /** The probe of the process itself, whether it means to keep serving. It is asked before the stores. */
 const OWN_PROBE = 'service';
+
+const liveness = z.object({
+  status: z.literal('alive').meta({ example: 'alive' }),
+  version: z.string().meta({ description: 'Of the service that this process runs', example: '1.0.0' }),
+});
 
 const readiness = z.object({
   status: z.enum(['ready', 'unavailable']),
@@ -51,9 +57,9 @@ export function mountHealth(app: AnyElysia, http: Http, { probes, isStoring, mus
     description: 'Does not ask the stores: a store that is down is no reason to restart the process.',
     access: 'public',
     responses: {
-      200: { description: 'Alive.', schema: z.object({ status: z.literal('alive').meta({ example: 'alive' }) }) },
+      200: { description: 'Alive.', schema: liveness },
     },
-    handle: () => ({ body: { status: 'alive' } }),
+    handle: () => ({ body: { status: 'alive', version } }),
   });
 
   let asked: Promise<Answers> | undefined;

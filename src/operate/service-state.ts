@@ -1,6 +1,7 @@
 /** How the service is doing, for operators: what its metrics show, in one answer that needs no Prometheus. */
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
+import { version } from '../../package.json' with { type: 'json' };
 import { MINUTE_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { RELAY } from '../postgres/outbox-consumers.ts';
@@ -72,6 +73,7 @@ const backlogSchema = z
 
 const response = z
   .object({
+    version: z.string().meta({ description: 'Of the service that answers', example: '1.0.0' }),
     stores: z
       .record(z.string(), z.boolean())
       .meta({ description: 'Whether each responds', example: { clickhouse: true, postgres: true, queue: true } }),
@@ -106,6 +108,7 @@ export function stateOf(reading: ServiceReading, stored: StoredRate | undefined)
   const { stores, backlog } = reading;
   const queues = Object.entries(reading.queues);
   return {
+    version,
     stores: { ...stores },
     ingest: {
       executions_per_second: stored ? (stored.minutes[0] ?? 0) / 60 : null,

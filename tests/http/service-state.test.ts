@@ -1,5 +1,6 @@
 /** How the service is doing, as operators read it. */
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { version } from '../../package.json' with { type: 'json' };
 import type { ServiceReading } from '../../src/operate/gauges.ts';
 import { type ServiceState, stateOf } from '../../src/operate/service-state.ts';
 import { readStoredRate } from '../../src/postgres/stored-rate.ts';
@@ -31,7 +32,8 @@ describe('the state of the service', () => {
     expect(lag).toBeGreaterThanOrEqual(0);
   });
 
-  test('names every queue and store', () => {
+  test('names the version, every queue and every store', () => {
+    expect(state.version).toBe(version);
     expect(state.stores).toEqual({ clickhouse: true, postgres: true, queue: true });
     expect(state.queues.map(({ name }) => name).toSorted()).toEqual([
       'imported-test-runs',

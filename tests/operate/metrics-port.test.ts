@@ -1,5 +1,6 @@
 /** Metrics and health on a separate port, which is all that a worker exposes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { version } from '../../package.json' with { type: 'json' };
 import { UserError } from '../../src/errors.ts';
 import { type Monitoring, startMonitoring } from '../../src/operate/monitoring.ts';
 import { openTestApp } from '../support/http.ts';
@@ -32,6 +33,11 @@ test('it serves metrics, liveness and readiness, and nothing else', async () => 
     is_storing: true,
     reason: null,
   });
+});
+
+test('the version is that of the release, in liveness as in the metrics', async () => {
+  expect(await (await fetch(`${apart.url}/healthz/live`)).json()).toEqual({ status: 'alive', version });
+  expect(await (await fetch(`${apart.url}/metrics`)).text()).toContain(`ci_insights_build_info{version="${version}"`);
 });
 
 test('the port that clients reach then serves health as before, but no metrics', async () => {

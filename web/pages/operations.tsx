@@ -1,6 +1,8 @@
 /** For those who operate the service: how it is doing, what arrived, and who has access. */
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { BASE } from '../api/client.ts';
+import { serviceStateQuery } from '../api/queries.ts';
 import { useTitle } from '../ui/title.ts';
 import { Access } from './operations-access.tsx';
 import { Audit } from './operations-audit.tsx';
@@ -38,7 +40,8 @@ export function Operations() {
             </Link>
           ))}
         </nav>
-        <nav aria-label="Other pages of the service" className="ml-auto flex gap-4">
+        <Version />
+        <nav aria-label="Other pages of the service" className="flex gap-4">
           <a href={`${BASE}/admin/queues`}>Queues</a>
           <a href={`${BASE}/healthz/ready`}>Health</a>
           <a href={`${BASE}/metrics`}>Metrics</a>
@@ -47,4 +50,10 @@ export function Operations() {
       <View />
     </>
   );
+}
+
+/** Asks for what the first view shows as well, so nothing more is read. */
+function Version() {
+  const { data } = useQuery(serviceStateQuery);
+  return <span className="ml-auto text-soft">{data && `Version ${data.version}`}</span>;
 }
