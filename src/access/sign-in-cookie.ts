@@ -3,6 +3,7 @@
  * encrypted: anyone who can write it can as well begin a sign-in, and it holds nothing that its browser may not know.
  */
 import { z } from 'zod';
+import { jsonOf } from '../domain/json.ts';
 import { cookieOf } from '../http/session-cookie.ts';
 import type { SignInAttempt } from './identity-provider.ts';
 
@@ -44,12 +45,4 @@ export function attemptOf(request: Request, now: number, isSecure: boolean): Kep
   if (!parsed.success) return undefined;
   const age = now - parsed.data.startedAt;
   return age >= 0 && age < ATTEMPT_S_MAX * 1_000 ? parsed.data : undefined;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { adminKeyFile } from '../access/admin-key.ts';
 import { readClientEnvironment } from '../client/settings.ts';
 import { readConfig } from '../config.ts';
+import { jsonOf } from '../domain/json.ts';
 import { UserError } from '../errors.ts';
 import { announcedAddress } from '../service-lock.ts';
 
@@ -80,12 +81,4 @@ export async function ask<T>(
 function detailOf(text: string): string | undefined {
   const problem = jsonOf(text);
   return typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : undefined;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { AXIS_NAME_LENGTH_MAX, AXIS_VALUE_LENGTH_MAX, type Axes } from '../domain/axes.ts';
 import { REFUSED_NAME } from '../domain/foreign-record.ts';
+import { jsonOf } from '../domain/json.ts';
 import { cleanText, isLongerThan } from '../domain/text.ts';
 
 /** The axis of a matrix whose values come without their names. */
@@ -72,12 +73,4 @@ function fitValue(value: string): string {
   if (!isLongerThan(clean, AXIS_VALUE_LENGTH_MAX)) return clean;
   const digest = createHash('sha256').update(clean).digest('hex').slice(0, DIGEST_LENGTH);
   return `${[...clean].slice(0, AXIS_VALUE_LENGTH_MAX - DIGEST_LENGTH - 1).join('')}…${digest}`;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

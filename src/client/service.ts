@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
+import { jsonOf } from '../domain/json.ts';
 import type { HttpAnswer, HttpRequest } from '../http-request.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -212,12 +213,4 @@ function unreachable(url: string, error: unknown, timeoutMs: number): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : String(first);
   return `${url} cannot be reached: ${message.split('\n')[0]}`;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,6 @@
 /** Reads a report that is made of lines, each an event or a part of one. */
+
+import { jsonOf } from '../domain/json.ts';
 import { UPLOAD_LIMITS } from '../domain/limit-table.ts';
 import { EVENTS_MAX, EVENTS_PER_TEST, LINE_BYTES_MAX } from '../domain/limits.ts';
 import { UploadTooLarge } from './errors.ts';
@@ -81,7 +83,7 @@ export async function readJsonLines(
     if (end === start) return;
     if (!wants(bytes.toString('utf8', start, Math.min(end, start + HEAD_BYTES)))) return;
     events.add();
-    const value = end - start > LINE_BYTES_MAX ? undefined : parsed(bytes.toString('utf8', start, end));
+    const value = end - start > LINE_BYTES_MAX ? undefined : jsonOf(bytes.toString('utf8', start, end));
     if (value !== undefined) eventCount += read(value) ? 1 : 0;
     else if (isWhole) unreadableCount++;
     else cutAtLine = number;
@@ -89,12 +91,4 @@ export async function readJsonLines(
   if (unreadableCount > 0 && eventCount > 0)
     report.warnOfTrouble(UPLOAD_LIMITS.LINE_BYTES_MAX.sentence(counted(unreadableCount, 'line')));
   return { eventCount, cutAtLine };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

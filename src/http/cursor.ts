@@ -7,6 +7,7 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { z } from 'zod';
+import { jsonOf } from '../domain/json.ts';
 import { isMoment } from '../domain/moment.ts';
 import { malformedReason } from '../domain/text.ts';
 import type { Window } from '../domain/window.ts';
@@ -103,7 +104,7 @@ export function decodeCursor<K extends CursorKey>(
   keySchema: z.ZodType<K>,
 ): Cursor<K> | null {
   if (text === undefined || text === '') return null;
-  const parsed = cursorSchema.safeParse(parseJson(Buffer.from(text, 'base64url').toString('utf8')));
+  const parsed = cursorSchema.safeParse(jsonOf(Buffer.from(text, 'base64url').toString('utf8')));
   if (!parsed.success) throw unreadable();
   const [, direction, rawKey, bounds, perPage, hash] = parsed.data;
   if (hash !== filtersHash)
@@ -117,14 +118,6 @@ export function decodeCursor<K extends CursorKey>(
 /** A short hash of everything that identifies a list, except the position and the page size. */
 export function hashFilters(filters: Readonly<Record<string, unknown>>): string {
   return createHash('sha256').update(JSON.stringify(filters)).digest('base64url').slice(0, 16);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const unreadable = () => badCursor('was not issued by this service; take it from a Link header');

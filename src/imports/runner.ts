@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { type ImportLine, importLineSchema, progressOf, shareOf } from '../domain/import-progress.ts';
+import { jsonOf } from '../domain/json.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import type { Credential, CredentialSource } from '../http/auth.ts';
 import type { Logger } from '../observability/log.ts';
@@ -216,12 +217,4 @@ function credentialFor({ owner, name }: RepositoryName): Credential {
 
 async function eachLine(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
   for await (const line of createInterface({ input: Readable.from(stream) })) take(line);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

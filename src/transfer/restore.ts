@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
 import type { Deps } from '../deps.ts';
+import { jsonOf } from '../domain/json.ts';
 import { UserError } from '../errors.ts';
 import { readPacked } from '../packed-file.ts';
 import { renumber } from '../postgres/installation.ts';
@@ -59,14 +60,6 @@ async function readManifest(folder: string): Promise<Manifest> {
   const parsed = manifestSchema.safeParse(jsonOf(text));
   if (parsed.success) return parsed.data;
   throw new UserError(`${join(folder, MANIFEST_FILE)} is not a dump of this service: ${z.prettifyError(parsed.error)}`);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Before anything is replaced. */

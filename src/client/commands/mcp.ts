@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { jsonOf } from '../../domain/json.ts';
 import { withTarget } from '../options.ts';
 import { printExactly } from '../output.ts';
 import { type Connection, Refusal, Service } from '../service.ts';
@@ -111,11 +112,3 @@ const inHeader = (text: string): string =>
 
 const faultOf = (id: string | number | null, code: number, message: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

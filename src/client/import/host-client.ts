@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { version } from '../../../package.json' with { type: 'json' };
+import { jsonOf } from '../../domain/json.ts';
 import { openAnswer, sendRequest } from '../../http-request.ts';
 import type { AnswerCache } from './answer-cache.ts';
 
@@ -259,12 +260,4 @@ function limitedFor({ status, headers, body }: Answer<string>): number | undefin
 function msUntil(text: string): number {
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : LIMITED_MS;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { version } from '../../../package.json' with { type: 'json' };
+import { jsonOf } from '../../domain/json.ts';
 import type { HttpAnswer, HttpRequest } from '../../http-request.ts';
 import { HostError } from './host-error.ts';
 
@@ -176,12 +177,4 @@ function limitedFor({ status, headers, text }: HttpAnswer): number | undefined {
 function msUntil(seconds: number, at: number): number {
   const waitMs = Number.isFinite(seconds) ? seconds * 1_000 : at - Date.now();
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : LIMITED_MS;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
