@@ -93,7 +93,10 @@ export function startWorkers(
     'large-test-runs': consume(largeTestRuns, trackHandler()),
     'imported-test-runs': consume(importedTestRuns, trackHandler()),
     'upload-bundles': consume(uploadBundles, uploadBundlesHandler(deps, storeChunk)),
-    'pr-events': consume(prEvents, prEventsHandler({ clock, log, db, repositories, commentedSince: since })),
+    'pr-events': consume(
+      prEvents,
+      prEventsHandler({ clock, log, db, repositories, retentionDays, commentedSince: since }),
+    ),
   };
   const workers = Object.values(consumers).map((start) => start(deps));
   const takeJobs = (isAgreed: boolean): void => {

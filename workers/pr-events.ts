@@ -11,7 +11,13 @@ import { type Database, type Executor, onPostgres } from '../src/postgres/client
 import { laterPseudonyms } from '../src/postgres/forgotten-people.ts';
 import { recordKeyedEvents } from '../src/postgres/outbox.ts';
 import { noteHeads, type PullRan } from '../src/postgres/pull-comments.ts';
-import { keepPullRequests, newestOfBranches, type PullRequest, pullRequestsOf } from '../src/postgres/pull-requests.ts';
+import {
+  keepPullRequests,
+  newestOfBranches,
+  noteMerges,
+  type PullRequest,
+  pullRequestsOf,
+} from '../src/postgres/pull-requests.ts';
 import type { RepositoryStore } from '../src/postgres/repositories.ts';
 import { doerOf } from '../src/postgres/repository-changes.ts';
 import {
@@ -22,12 +28,14 @@ import {
   readEvent,
 } from '../src/queue/pr-events.ts';
 import type { Handler } from './consume.ts';
+import { mergesOf, recordMerges } from './past-merges.ts';
 
 export interface PrEventsDeps {
   clock: Clock;
   log: Logger;
   db: Database;
   repositories: RepositoryStore;
+  retentionDays: number;
   /** Where the service keeps comments: the newest commits of pull requests that change since then are noted. */
   commentedSince?: (() => number) | undefined;
 }
@@ -70,7 +78,11 @@ function withoutNames(payload: PrEventsJob, replacementOf: ReplacementOf): PrEve
     ...payload,
     pull_requests: payload.pull_requests.map((version) => {
       const pseudonym = version.author && replacementOf(version.author.login);
-      return pseudonym ? { ...version, author: { id: 0, login: pseudonym } } : version;
+      return {
+        ...version,
+        ...(pseudonym && { author: { id: 0, login: pseudonym } }),
+        ...(version.merged_by && { merged_by: replaceNames(version.merged_by, replacementOf) }),
+      };
     }),
     deleted_branches: payload.deleted_branches.map((deleted) => ({
       ...deleted,
@@ -98,6 +110,8 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
     await deps.repositories.learnDefaultBranch(repository, stated, 'host');
   const page = hostPageSchema.safeParse({ kind: payload.page_kind, url: payload.page_url });
   if (page.success) await deps.repositories.learnHost(repository, page.data, 'webhook');
+  const kept = { retentionDays: deps.retentionDays, eventRetentionDays: repository.eventRetentionDays };
+  const merges = mergesOf(payload.pull_requests, kept, deps.clock.now());
   await onPostgres(() =>
     deps.db.transaction(async (tx) => {
       await keepPullRequests(tx, await rowsOf(tx, repository.id, payload.pull_requests));
@@ -109,6 +123,8 @@ async function record(deps: PrEventsDeps, payload: PrEventsJob, events: KeyedEve
       );
       const deletions = payload.deleted_branches.flatMap((deleted) => deletionOf(deleted, newest.get(deleted.branch)));
       await recordKeyedEvents(tx, repository.id, [...events, ...deletions], deps.clock.now());
+      await noteMerges(tx, repository.id, mergedBy(events));
+      await recordMerges(tx, repository.id, merges, deps.clock.now());
     }),
   );
 }
@@ -124,6 +140,11 @@ function headsOf({ pull_requests: versions, events }: PrEventsJob, since: number
   }
   return [...heads.values()];
 }
+
+const mergedBy = (events: KeyedEvents): number[] =>
+  events.flatMap(({ event: { type, pullRequest } }) =>
+    type === 'action.merge' && pullRequest !== null ? [pullRequest] : [],
+  );
 
 const ENDS = ['action.merge', 'action.close'];
 

@@ -219,6 +219,7 @@ CREATE TABLE "ci_insights"."event_outbox" (
 	"id" bigint PRIMARY KEY DEFAULT nextval('ci_insights.event_ids') NOT NULL,
 	"repository_id" uuid NOT NULL,
 	"received_at" timestamp with time zone NOT NULL,
+	"written_at" timestamp with time zone NOT NULL,
 	"type" text NOT NULL,
 	"trigger" text NOT NULL,
 	"pull_request" integer,
@@ -245,6 +246,7 @@ CREATE TABLE "ci_insights"."pull_requests" (
 	"head_ref" text,
 	"head_commit" text,
 	"merge_commit" text,
+	"is_merge_logged" boolean DEFAULT false NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT 'epoch' NOT NULL,
 	CONSTRAINT "pull_requests_repository_id_number_pk" PRIMARY KEY("repository_id","number")
 );

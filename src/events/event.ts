@@ -6,7 +6,10 @@ import { EVENT_TYPES, type EventType } from '../domain/events.ts';
 const eventOf = (type: EventType) =>
   z
     .object({
-      id: z.int().meta({ description: 'Increases with `received_at`', example: 1_795_253_400_000_001 }),
+      id: z.int().meta({
+        description: 'Increases with `received_at`, except for imported merges',
+        example: 1_795_253_400_000_001,
+      }),
       received_at: z.iso.datetime().meta({ example: '2026-11-21T09:30:00.000Z' }),
       trigger: z.string().meta({
         description: 'Who or what caused the event: `@login` of a user, the name of a key, or a rule',

@@ -20,6 +20,8 @@ const EXAMPLE: z.input<typeof pullRequestSchema> = {
   head_commit: '2222222222222222222222222222222222222222',
   merge_commit: '1111111111111111111111111111111111111111',
   updated_at: '2026-11-21T09:30:00.000Z',
+  merged_at: '2026-11-21T09:29:58.000Z',
+  merged_by: 'octocat',
 };
 
 export const pullRequestsBody = z.object({
@@ -40,7 +42,7 @@ export function mountPullRequests(app: AnyElysia, http: Http, { enqueueEvents }:
     tag: INGEST_TAG,
     summary: 'Send pull requests of the past',
     description:
-      'Who wrote them, from where to where they go, and as which commit they were merged. Of two versions, the one that was updated later is kept, so sending again changes nothing. Writes no events. `ci-insights import` sends them. 403 for a credential of one CI job.',
+      'Who wrote them, from where to where they go, and as which commit they were merged. Of two versions, the one that was updated later is kept, so sending again changes nothing. The event log gets the merges that it does not have, at their own times. `ci-insights import` sends them. 403 for a credential of one CI job.',
     access: 'upload',
     isRateLimited: false,
     params: repositoryPath,

@@ -64,9 +64,9 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
           select count(*) as unplaced from (select from ${eventOutbox} where place is null limit ${COUNT_MAX}) as events
         ) as newest) as events_waiting,
         coalesce(extract(epoch from ${new Date(now).toISOString()}::timestamptz - least(
-          (select received_at from ${eventOutbox} where place is null order by id limit 1),
+          (select written_at from ${eventOutbox} where place is null order by id limit 1),
           (
-            select received_at from ${eventOutbox}
+            select written_at from ${eventOutbox}
             where place > (select position from ${outboxConsumers} where name = ${RELAY}) order by place limit 1
           )
         )), 0) as relay_lag,

@@ -15,8 +15,18 @@ import { eventKeys, eventOutbox, repositories } from './schema.ts';
 /** Consumers listen here; the payload is empty. */
 export const EVENTS_CHANNEL = 'ci_insights_events';
 
-/** Rows per statement: each row binds eight parameters, and a statement takes 65,535. */
+/** Rows per statement: each row binds nine parameters, and a statement takes 65,535. */
 const ROWS_MAX = 5_000;
+
+/** An event with the time that the log shows it at. */
+export interface DatedEvent {
+  event: NewEvent;
+  receivedAt: Date;
+}
+
+const at =
+  (receivedAt: Date) =>
+  (event: NewEvent): DatedEvent => ({ event, receivedAt });
 
 /** Writes events in order. Call it last in a transaction: it locks the repository's row until the commit. */
 export async function recordEvents(
@@ -27,10 +37,20 @@ export async function recordEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   const receivedAt = await lockRepository(tx, repositoryId, now);
-  await insertEvents(tx, repositoryId, events, receivedAt);
+  await insertEvents(tx, repositoryId, events.map(at(receivedAt)), now);
 }
 
-/** The same for events that may be resent: each key counts once. Returns how many were new. */
+/** Events of the past, with the times at which they would have been received. They come between those that are there. */
+export async function recordPastEvents(
+  tx: Executor,
+  repositoryId: string,
+  events: readonly DatedEvent[],
+  now: number,
+): Promise<void> {
+  if (events.length > 0) await insertEvents(tx, repositoryId, events, now);
+}
+
+/** The same as {@link recordEvents} for events that may be resent: each key counts once. Returns how many were new. */
 export async function recordKeyedEvents(
   tx: Executor,
   repositoryId: string,
@@ -47,7 +67,7 @@ export async function recordKeyedEvents(
     .returning({ key: eventKeys.key });
   const isNew = new Set(taken.map(({ key }) => key));
   const newEvents = [...byKey].flatMap(([key, event]) => (isNew.has(key) ? [event] : []));
-  await insertEvents(tx, repositoryId, newEvents, receivedAt);
+  await insertEvents(tx, repositoryId, newEvents.map(at(receivedAt)), now);
   return newEvents.length;
 }
 
@@ -70,15 +90,16 @@ async function lockRepository(tx: Executor, repositoryId: string, now: number): 
 async function insertEvents(
   tx: Executor,
   repositoryId: string,
-  events: readonly NewEvent[],
-  receivedAt: Date,
+  events: readonly DatedEvent[],
+  now: number,
 ): Promise<void> {
   for (let from = 0; from < events.length; from += ROWS_MAX)
     await tx.insert(eventOutbox).values(
-      events.slice(from, from + ROWS_MAX).map((event) => ({
+      events.slice(from, from + ROWS_MAX).map(({ event, receivedAt }) => ({
         ...event,
         repositoryId,
         receivedAt,
+        writtenAt: new Date(now),
         outcome: outcomeOf(event),
         metadata: JSON.stringify(event.metadata),
       })),

@@ -1,10 +1,10 @@
 /** Pull requests, as known from host webhooks and `pr-events`. */
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, not, sql } from 'drizzle-orm';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
 import { pullRequests } from './schema.ts';
 
-export type PullRequest = typeof pullRequests.$inferSelect;
+export type PullRequest = Omit<typeof pullRequests.$inferSelect, 'isMergeLogged'>;
 
 /** A pull request by its number; undefined if no webhook has named it. */
 export async function findPullRequest(
@@ -110,6 +110,23 @@ export async function keepPullRequests(tx: Executor, versions: readonly PullRequ
       },
       setWhere: sql`excluded.updated_at >= ${pullRequests.updatedAt}`,
     });
+}
+
+/** Notes that the event log has the merges of some pull requests. Returns those of which it had none. */
+export async function noteMerges(tx: Executor, repositoryId: string, numbers: readonly number[]): Promise<Set<number>> {
+  if (numbers.length === 0) return new Set();
+  const rows = await tx
+    .update(pullRequests)
+    .set({ isMergeLogged: true })
+    .where(
+      and(
+        eq(pullRequests.repositoryId, repositoryId),
+        inArray(pullRequests.number, [...numbers]),
+        not(pullRequests.isMergeLogged),
+      ),
+    )
+    .returning({ number: pullRequests.number });
+  return new Set(rows.map(({ number }) => number));
 }
 
 /** The newest pull request of each branch that had one, merged or not. */

@@ -68,6 +68,15 @@ export const pullRequestSchema = z.object({
     .default(null)
     .describe('The commit that the pull request was merged as; null until then'),
   updated_at: z.iso.datetime({ offset: true }).describe('Of two versions, the later one is kept'),
+  merged_at: z.iso
+    .datetime({ offset: true })
+    .nullable()
+    .optional()
+    .describe('When it was merged. If the event log has no merge of it, it gets an action.merge event at that time'),
+  merged_by: text(NAME_LENGTH_MAX)
+    .nullable()
+    .optional()
+    .describe('The login of who merged it; without it, the trigger of that event is `import`'),
 });
 export type PullRequestVersion = z.infer<typeof pullRequestSchema>;
 

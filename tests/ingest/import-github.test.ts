@@ -81,6 +81,10 @@ interface Listed {
   tests: { test_name: string; pipeline_name: string; job_name: string; axes: Record<string, string> }[];
 }
 
+interface Logged {
+  events: { type: string; trigger: string; pull_request: number | null; received_at: string }[];
+}
+
 describe('import github', () => {
   test('takes reports by their content, with workflow, job, leg, attempt and pull request; again, it takes nothing', async () => {
     const reports = past(11, 4);
@@ -98,6 +102,19 @@ describe('import github', () => {
     );
     const pulled = reports.find(({ run: of }) => of.pull_request !== undefined);
     expect(await app.get(`${base}/pulls/${pulled?.run.pull_request}`)).toMatchObject({ user: { login: 'octocat' } });
+    const pulls = new Set(reports.map(({ run: of }) => Number(of.pull_request)));
+    const merges = new Set([...pulls].filter((number) => number % 2 === 1));
+    const log = base.replace('/ci/', '/repos/').replace('/repositories/', '/');
+    const from = new Date(NOW - 30 * DAY_MS).toISOString();
+    const loggedMerges = async () => {
+      const { events } = await app.get<Logged>(`${log}/logs?per_page=100&received_from=${from}`);
+      return events.map(({ type, trigger, pull_request, received_at }) => [type, trigger, pull_request, received_at]);
+    };
+    const logged = await loggedMerges();
+    expect(new Set(logged.map(([, , pull]) => Number(pull)))).toEqual(merges);
+    expect(new Set(logged.map(([type, trigger]) => `${type} by ${trigger}`))).toEqual(
+      new Set(['action.merge by import']),
+    );
     expect(existsSync(`${folder}/first.state.artifacts`)).toBe(false);
     const asked = github.asked.length;
     const again = await run(github, `${folder}/first.state`);
@@ -106,6 +123,8 @@ describe('import github', () => {
     expect(github.asked.slice(asked).filter(({ path }) => /artifacts|jobs|blob/.test(path))).toEqual([]);
     const apart = await run(github, `${folder}/apart.state`);
     expect(apart.receipt.executions).toMatchObject({ accepted: 0, duplicate: 24 * reports.length });
+    await ingest.driver.settle();
+    expect(await loggedMerges()).toEqual(logged);
     await ingest.driver.verify();
     await github.stop();
   }, 240_000);

@@ -122,6 +122,14 @@ describe('import gitlab', () => {
       head_commit: expect.stringMatching(/^(?!.*beef$)/),
       merge_commit: expect.any(String),
     });
+    const log = base.replace('/ci/', '/repos/').replace('/repositories/', '/');
+    const from = new Date(NOW - 30 * DAY_MS).toISOString();
+    const { events } = await app.get<{ events: { trigger: string; pull_request: number | null }[] }>(
+      `${log}/logs?per_page=100&event_type=action.merge&received_from=${from}`,
+    );
+    expect(events.map(({ trigger, pull_request }) => `${pull_request} by ${trigger}`).sort()).toEqual(
+      gitlab.requests.map(({ iid }) => `${iid} by @bob`).sort(),
+    );
     expect(existsSync(`${folder}/first.state.artifacts`)).toBe(false);
     const asked = gitlab.asked.length;
     const again = await run(project, `${folder}/first.state`);

@@ -1,5 +1,5 @@
 /** A server that answers as GitHub's REST API does about Actions and pull requests, from a made-up past. */
-import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { FakeHistory, json, moment, notFound, paged, partOf, redirect } from './fake-history.ts';
 import type { PastReport } from './past.ts';
 import { zipOf } from './zip.ts';
@@ -139,9 +139,10 @@ export class FakeGithub extends FakeHistory {
         user: { id: 5, login: 'octocat' },
         base: { ref: 'main' },
         head: { ref: run.branch, sha: run.commit, label: `acme:${run.branch}`, repo: { full_name: this.path } },
-        merged_at: null,
-        merge_commit_sha: null,
-        updated_at: moment(run.createdAt),
+        // Of an open one, it is a commit that GitHub only tries.
+        merged_at: number % 2 === 1 ? moment(run.createdAt + HOUR_MS) : null,
+        merge_commit_sha: String(number).padStart(40, 'f'),
+        updated_at: moment(run.createdAt + HOUR_MS),
       }))
       .sort((one, other) => (one.updated_at < other.updated_at ? 1 : -1));
   }

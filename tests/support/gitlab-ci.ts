@@ -84,6 +84,8 @@ export class FakeGitlab extends FakeHistory {
       sha: head,
       merge_commit_sha: null,
       squash_commit_sha: null,
+      merged_at: moment(at),
+      merge_user: { id: 6, username: 'bob', name: 'Bob' },
       updated_at: moment(at),
     });
   }

@@ -62,7 +62,7 @@ function startWorker(stores: TestStores): EventWorker {
   const postgres = openPostgres(stores.databaseUrl, () => {});
   const { log, clickhouse } = stores;
   const repositories = new RepositoryStore(postgres.db, systemClock);
-  const handler = prEventsHandler({ clock: systemClock, log, db: postgres.db, repositories });
+  const handler = prEventsHandler({ clock: systemClock, log, db: postgres.db, repositories, retentionDays: 365 });
   const relay = new Relay({ db: postgres.db, clickhouse, log });
   relay.loop.wake();
   return { postgres, relay, worker: consume({ ...prEvents, concurrency: 2 }, handler)(stores) };

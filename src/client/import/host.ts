@@ -19,6 +19,17 @@ export interface HostHistory {
   readsLogs: boolean;
 }
 
+/** What an import tells the event log about a merge within its time. */
+export function mergeIn(
+  { since, until }: Pick<HostHistory, 'since' | 'until'>,
+  mergedAt: string | null | undefined,
+  mergedBy?: string,
+): Pick<ImportedPullRequest, 'merged_at' | 'merged_by'> {
+  const at = Date.parse(mergedAt ?? '');
+  if (!(at >= since && at < until)) return {};
+  return { merged_at: new Date(at).toISOString(), ...(mergedBy !== undefined && { merged_by: mergedBy }) };
+}
+
 /** Reads one history. `Gathered` is all that is small of a run, and what is on the disk of it. */
 export interface HostReader<Run, Gathered> {
   /** Pull requests that were updated since the import's beginning. Called first. */

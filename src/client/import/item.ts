@@ -29,6 +29,10 @@ export interface ImportedPullRequest {
   head_commit: string | null;
   merge_commit: string | null;
   updated_at: string;
+  /** For the event log; absent of what was merged before the import's time. */
+  merged_at?: string | undefined;
+  /** The login of who merged it, where the host says so. */
+  merged_by?: string | undefined;
 }
 
 export type ImportItem =

@@ -63,6 +63,8 @@ const pullRequestSchema = z.strictObject({
     head_commit: name.nullable().default(null),
     merge_commit: name.nullable().default(null),
     updated_at: moment,
+    merged_at: moment.optional(),
+    merged_by: name.optional(),
   }),
 });
 

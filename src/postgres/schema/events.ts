@@ -1,6 +1,6 @@
 /** Pull requests, and events on their way into the log. */
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import type { EventOutcome } from '../../domain/event-metadata.ts';
 import { moment, nextValueOf, schema } from './columns.ts';
 
@@ -20,6 +20,8 @@ export const pullRequests = schema.table(
     headCommit: text('head_commit'),
     /** The commit that it was merged as; null until then. */
     mergeCommit: text('merge_commit'),
+    /** Whether the event log was given its merge: by the host as it happened, or by an import. It gets it once. */
+    isMergeLogged: boolean('is_merge_logged').notNull().default(false),
     /** The host's time of this version: an older version that arrives later changes nothing. */
     updatedAt: moment('updated_at').notNull().default(sql`'epoch'`),
   },
@@ -48,10 +50,12 @@ export const eventPlaces = schema.sequence('event_places');
 export const eventOutbox = schema.table(
   'event_outbox',
   {
-    /** Increases with `receivedAt` within a repository. */
+    /** Increases with `receivedAt` within a repository, except for merges of the past. */
     id: bigint({ mode: 'number' }).primaryKey().default(nextValueOf(eventIds)),
     repositoryId: uuid('repository_id').notNull(),
     receivedAt: moment('received_at').notNull(),
+    /** By the clock of the service: how long it waits. Of merges of the past, not `receivedAt`. */
+    writtenAt: moment('written_at').notNull(),
     type: text().notNull(),
     trigger: text().notNull(),
     pullRequest: integer('pull_request'),

@@ -1,6 +1,6 @@
 /** Pull requests of GitHub, and what a run tested: runs of forks do not name theirs. */
 import { z } from 'zod';
-import type { HostHistory } from '../host.ts';
+import { type HostHistory, mergeIn } from '../host.ts';
 import type { ImportedPullRequest } from '../item.ts';
 import type { Subject } from '../past-job.ts';
 import type { Run } from './api.ts';
@@ -40,7 +40,7 @@ export class GithubPulls {
   readonly #byCommit = new Map<string, Pull>();
   readonly #byHead = new Map<string, Pull>();
 
-  constructor(private readonly history: Pick<HostHistory, 'client' | 'path' | 'since'>) {}
+  constructor(private readonly history: Pick<HostHistory, 'client' | 'path' | 'since' | 'until'>) {}
 
   /** The requests that were updated since the beginning of the import's time. */
   async *read(): AsyncGenerator<ImportedPullRequest> {
@@ -54,7 +54,7 @@ export class GithubPulls {
         const head = headOf(pull.head.repo?.full_name, pull.head.ref);
         // The newest of a branch was updated last.
         if (!this.#byHead.has(head)) this.#byHead.set(head, pull);
-        yield importedOf(pull, path);
+        yield { ...importedOf(pull, path), ...mergeIn(this.history, pull.merged_at) };
       }
     }
   }

@@ -55,6 +55,10 @@ export const mergeRequestSchema = z.object({
   sha: z.string().nullish(),
   merge_commit_sha: z.string().nullish(),
   squash_commit_sha: z.string().nullish(),
+  merged_at: z.string().nullish(),
+  merge_user: z.object({ username: z.string() }).nullish(),
+  /** What older versions have instead. */
+  merged_by: z.object({ username: z.string() }).nullish(),
   updated_at: z.string(),
 });
 export type MergeRequest = z.infer<typeof mergeRequestSchema>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { NAME_LENGTH_MAX, PULL_REQUEST_TITLE_LENGTH_MAX } from '../../../domain/limits.ts';
 import { pathOf } from '../../run-info.ts';
-import type { HostHistory } from '../host.ts';
+import { type HostHistory, mergeIn } from '../host.ts';
 import { HostRefusal } from '../host-client.ts';
 import { dayOf } from '../host-source.ts';
 import type { ImportedPullRequest } from '../item.ts';
@@ -21,7 +21,7 @@ export class GitlabMergeRequests {
   readonly #owners = new Map<number, string | undefined>();
 
   constructor(
-    private readonly history: Pick<HostHistory, 'client' | 'since'>,
+    private readonly history: Pick<HostHistory, 'client' | 'since' | 'until'>,
     /** The path of the project below the address of the API. */
     private readonly base: string,
   ) {}
@@ -41,7 +41,10 @@ export class GitlabMergeRequests {
       for (const request of requests) {
         if (this.#branches.size >= REQUESTS_MAX) return;
         this.#branches.set(request.iid, request);
-        yield importedOf(request, await this.#ownerOfFork(request));
+        yield {
+          ...importedOf(request, await this.#ownerOfFork(request)),
+          ...mergeIn(this.history, request.merged_at, (request.merge_user ?? request.merged_by)?.username),
+        };
       }
   }
 
