@@ -103,7 +103,7 @@ export function* makeJobs(options: DataOptions): Generator<TestRunsJob> {
 }
 
 /** Draws from 0 (most frequent) to n − 1, with probability ∝ 1 / (rank + 1) ^ skew. */
-function zipf(n: number, skew: number, random: () => number): () => number {
+export function zipf(n: number, skew: number, random: () => number): () => number {
   const cumulative = new Float64Array(n);
   let sum = 0;
   for (let rank = 0; rank < n; rank++) {

@@ -61,7 +61,7 @@ export function startFeed(feed: Feed): RunningFeed {
   };
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of stream) {

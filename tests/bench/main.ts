@@ -8,6 +8,9 @@ import { closeOnSignals, filledWith, inFolder, noteFilled } from './folder.ts';
 import { measureImports } from './imports.ts';
 import { Machine, narrator } from './machine.ts';
 import { type Figure, growthTableOf, linesOf, readsTableOf, tableOf } from './report.ts';
+import { measureRoles } from './roles.ts';
+import { rolesTablesOf } from './roles-figures.ts';
+import { compareRows, fillRows, rowsTableOf } from './rows.ts';
 import { fillService, type RunOptions, runService } from './run.ts';
 
 const { values } = parseArgs({
@@ -21,6 +24,10 @@ const { values } = parseArgs({
     growth: { type: 'boolean', default: false },
     reads: { type: 'boolean', default: false },
     imports: { type: 'boolean', default: false },
+    rows: { type: 'string' },
+    roles: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '1800' },
+    rate: { type: 'string', default: '6000' },
     folder: { type: 'string' },
     fill: { type: 'boolean', default: false },
   },
@@ -100,7 +107,8 @@ const ofFilled = (options: RunOptions, source: DataOptions): RunOptions => ({
 const timedOf = (executions: number): number => Math.min(1_000_000, Math.ceil(executions / 3));
 
 const say = narrator();
-const filled = filledWith(values.folder);
+// That of rows has two.
+const filled = values.rows === undefined ? filledWith(values.folder) : undefined;
 if (values.fill && filled) throw new Error('the folder is filled already');
 
 /** Each run has its own folder, or the one that is given. */
@@ -128,6 +136,23 @@ const sizes = values.executions?.split(',').map(Number) ?? [];
 if (values.imports) {
   const figures = await inFolder(undefined, (folder) => measureImports(folder, sizes[0] ?? IMPORTED, say));
   if (!values.json) process.stdout.write(`${tableOf(figures)}\n`);
+  process.stdout.write(`${linesOf(figures)}\n`);
+} else if (values.rows !== undefined) {
+  const { source, pace } = optionsOf(sizes[0]);
+  const figures = await inFolder(values.folder, async (folder) => {
+    await fillRows(folder, source, Number(values.rows), say);
+    return values.fill ? [] : compareRows(folder, pace, say);
+  });
+  if (!values.json) process.stdout.write(`${rowsTableOf(figures)}\n`);
+  process.stdout.write(`${linesOf(figures)}\n`);
+} else if (values.roles) {
+  const load = {
+    seconds: Number(values.seconds),
+    rate: Number(values.rate),
+    repositories: Number(values.repositories ?? 300),
+  };
+  const figures = await inFolder(undefined, (folder) => measureRoles(folder, load, say));
+  if (!values.json) process.stdout.write(`${Object.values(rolesTablesOf(figures)).join('\n\n')}\n`);
   process.stdout.write(`${linesOf(figures)}\n`);
 } else if (values.growth) {
   const runs = new Map<number, Figure[]>();

@@ -14,29 +14,56 @@ const KINDS = {
 export type ProcessKind = keyof typeof KINDS | 'other';
 export type Memory = Partial<Record<ProcessKind, number>>;
 
+/** Patterns of commands: the first that matches says of which kind a process is. */
+export type Kinds<Kind extends string> = Readonly<Record<Kind, RegExp>>;
+
 export const SAMPLE_MS = 1_000;
 
-export const kindOf = (command: string): ProcessKind =>
-  (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind].test(command)) ?? 'other';
+const kindAmong = <Kind extends string>(kinds: Kinds<Kind>, command: string): Kind | 'other' => {
+  for (const kind in kinds) if (kinds[kind].test(command)) return kind;
+  return 'other';
+};
+export const kindOf = (command: string): ProcessKind => kindAmong(KINDS, command);
+
+export const memoryOf = (root: number): Promise<Memory> => memoryOfKinds(root, KINDS);
 
 /**
  * Bytes of each kind of process. What several processes share (files that are mapped, such as the program itself, and
  * PostgreSQL's buffers) is counted once, with the one that has most of it. The kernel keeps these numbers: adding up the
  * pages of each process, which is exact, took a thirtieth of both processors at one sample a second.
  */
-export async function memoryOf(root: number): Promise<Memory> {
-  const memory: Memory = {};
-  const shared = new Map<string, { kind: ProcessKind; bytes: number }>();
+export async function memoryOfKinds<Kind extends string>(
+  root: number,
+  kinds: Kinds<Kind>,
+): Promise<Partial<Record<Kind | 'other', number>>> {
+  const memory: Partial<Record<Kind | 'other', number>> = {};
+  const add = (kind: Kind | 'other', bytes: number): void => {
+    memory[kind] = (memory[kind] ?? 0) + bytes;
+  };
+  const shared = new Map<string, { kind: Kind | 'other'; bytes: number }>();
   for (const { pid, command } of processTree(root)) {
-    const kind = kindOf(command);
+    const kind = kindAmong(kinds, command);
     const { own, mapped } = await pagesOf(pid);
-    memory[kind] = (memory[kind] ?? 0) + own;
+    add(kind, own);
     // PostgreSQL is one program, and all other processes are the runtime.
     const program = kind === 'postgres' ? kind : 'runtime';
     if (mapped > (shared.get(program)?.bytes ?? 0)) shared.set(program, { kind, bytes: mapped });
   }
-  for (const { kind, bytes } of shared.values()) memory[kind] = (memory[kind] ?? 0) + bytes;
+  for (const { kind, bytes } of shared.values()) add(kind, bytes);
   return memory;
+}
+
+/** Processor seconds until now of each kind of process. */
+export function processorSecondsOf<Kind extends string>(
+  root: number,
+  kinds: Kinds<Kind>,
+): Partial<Record<Kind | 'other', number>> {
+  const seconds: Partial<Record<Kind | 'other', number>> = {};
+  for (const { command, cpuSeconds } of processTree(root)) {
+    const kind = kindAmong(kinds, command);
+    seconds[kind] = (seconds[kind] ?? 0) + cpuSeconds;
+  }
+  return seconds;
 }
 
 async function pagesOf(pid: number): Promise<{ own: number; mapped: number }> {

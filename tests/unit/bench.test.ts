@@ -4,6 +4,7 @@ import { answerIn } from '../bench/http-answer.ts';
 import { kindOf } from '../bench/memory.ts';
 import { latencyOf, quantile } from '../bench/quantile.ts';
 import { figure, linesOf, tableOf, withFloors } from '../bench/report.ts';
+import { rolesTablesOf, windowsFigures } from '../bench/roles-figures.ts';
 
 describe('the benchmark', () => {
   test('a quantile is a value of the list, whatever its order', () => {
@@ -61,6 +62,33 @@ describe('the benchmark', () => {
     expect([...makeJobs({ ...source, seed: 4 })]).not.toEqual(jobs);
     const [each] = makeJobs({ ...source, tests: 100, isEachTest: true });
     expect(new Set(each?.executions.name).size).toBe(100);
+  });
+
+  test('each part of a run of the roles has what happened in it, and the whole run has all of it', () => {
+    const minute = 60_000;
+    const taken = [0, 1, 7, 29.9].map((at) => ({ kind: 'taken' as const, at: at * minute, ms: 20, executions: 3_000 }));
+    const stored = [
+      { kind: 'stored' as const, at: 2 * minute, ms: 500 },
+      { kind: 'stored' as const, at: 8 * minute, ms: 3_000 },
+    ];
+    const refused = [{ kind: 'refused' as const, at: 6 * minute, status: 503 }];
+    const samples = [0, 4, 6].map((at) => ({
+      ...{ at: at * minute, jobs: at, parts: 2 * at, memory: { workers: at * 2 ** 20, sender: 5 } },
+      // Half a processor, and the sender is none of the service's.
+      processor: { workers: at * 30, sender: at * 60 },
+    }));
+    const figures = windowsFigures({ taken, stored, refused, unread: [] }, samples, 30 * minute);
+    const read = (name: string) => figures.find((one) => one.name === name)?.value;
+    expect([read('0 to 5.rate'), read('5 to 10.rate'), read('25 to 30.rate')]).toEqual([20, 10, 10]);
+    expect([read('0 to 5.lag_p95'), read('5 to 10.lag_p95')]).toEqual([0.5, 3]);
+    expect([read('0 to 5.refused'), read('5 to 10.refused'), read('all.refused')]).toEqual([0, 1, 1]);
+    expect([read('0 to 5.jobs'), read('0 to 5.parts'), read('5 to 10.jobs')]).toEqual([4, 8, 6]);
+    expect([read('0 to 5.workers_memory'), read('0 to 5.together_memory')]).toEqual([4, 4]);
+    expect([read('0 to 5.workers_cores'), read('0 to 5.together_cores')]).toEqual([0.5, 0.5]);
+    expect(figures.find(({ name }) => name === 'all.lag_p95')).toMatchObject({ value: 3, reached: false });
+    const { lag, others } = rolesTablesOf([...figures, figure('executions.lost', 0, '', { atMost: 0 })]);
+    expect(lag.split('\n')).toHaveLength(2 + 7);
+    expect(others.split('\n')).toHaveLength(3);
   });
 
   test('every process of the service has a kind', () => {

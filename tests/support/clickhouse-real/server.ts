@@ -51,12 +51,16 @@ async function run(options: ServerOptions): Promise<() => Promise<void>> {
   };
 }
 
-/** Returns once the server answers. It takes about a second, and 260 MB. */
+/**
+ * Returns once the server answers. It takes about a second, and 260 MB.
+ *
+ * @param others `path`: a folder that stays; without, a new one that goes with the server
+ */
 export async function startRealClickHouse(
   users: readonly User[] = [],
-  others: Pick<ServerOptions, 'tcpPort' | 'config'> = {},
+  { path: kept, ...others }: Partial<Pick<ServerOptions, 'tcpPort' | 'config' | 'path'>> = {},
 ): Promise<RealClickHouse> {
-  const path = makeFolder('clickhouse-real');
+  const path = kept ?? makeFolder('clickhouse-real');
   const port = await freePort();
   const options: ServerOptions = { path, port, users: [...users], ...others };
   let kill = await run(options);
@@ -68,9 +72,9 @@ export async function startRealClickHouse(
       kill = await run(options);
     },
     stop: async () => {
-      // Its data is not needed, and a clean stop takes seconds.
+      // What was acknowledged is on the disk, and a clean stop takes seconds.
       await kill();
-      rmSync(path, { recursive: true, force: true });
+      if (kept === undefined) rmSync(path, { recursive: true, force: true });
     },
   };
 }

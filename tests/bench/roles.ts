@@ -1,0 +1,202 @@
+/**
+ * The roles of the service as separate processes, on servers: two APIs and two workers, one PostgreSQL, one ClickHouse and one
+ * Redis, and reports that keep arriving from many repositories. How long after its answer a report is stored and evaluated, what
+ * waits, what each kind of process takes, and in the end whether each execution is stored exactly once.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { type Deps, openDeps } from '../../src/deps.ts';
+import { verify } from '../../src/maintenance/verify.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
+import { blockParts } from '../../src/postgres/schema.ts';
+import { executionKinds } from '../../src/queue/kinds.ts';
+import { Producer } from '../../src/queue/producer.ts';
+import { atEnd } from '../support/at-end.ts';
+import { startRealClickHouse } from '../support/clickhouse-real/server.ts';
+import { startRedis } from '../support/redis.ts';
+import { ServiceProcess } from '../support/service-process.ts';
+import { memoryOfKinds, processorSecondsOf } from './memory.ts';
+import { type Figure, figure } from './report.ts';
+import { type Happened, KINDS, processorFigures, type Sample, sum, windowsFigures } from './roles-figures.ts';
+import { type SentEvent, send } from './roles-send.ts';
+
+const MIB = 2 ** 20;
+const SAMPLE_MS = 5_000;
+const DRAIN_MS_MAX = 1_800_000;
+const POLL_MS = 250;
+
+export interface RolesOptions {
+  seconds: number;
+  /** Executions a second. */
+  rate: number;
+  repositories: number;
+}
+
+interface Installation {
+  /** Opened by this process, too. */
+  deps: Deps;
+  origins: string[];
+  token: string;
+  stop(): Promise<void>;
+}
+
+async function start(folder: string): Promise<Installation> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  atEnd(stop);
+  const folderOf = (name: string): string => {
+    const path = join(folder, name);
+    mkdirSync(path, { recursive: true });
+    return path;
+  };
+  const postgres = await startEmbeddedPostgres(folder);
+  closers.push(postgres.stop);
+  const clickhouse = await startRealClickHouse([], { path: folderOf('clickhouse-server') });
+  closers.push(clickhouse.stop);
+  const redis = await startRedis();
+  closers.push(redis.stop);
+  const stores = { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url(), REDIS_URL: redis.url };
+  const deps = await openDeps(readConfig({ ...stores, DATA_DIR: folderOf('bench') }), { log: createLogger('error') });
+  closers.push(deps.close);
+  const apis = ['api-1', 'api-2'].map(
+    (name) => new ServiceProcess('serve', { ...stores, DATA_DIR: folderOf(name), ROLE: 'api', PORT: '0' }),
+  );
+  const workers = ['worker-1', 'worker-2'].map(
+    (name) => new ServiceProcess('worker', { ...stores, DATA_DIR: folderOf(name) }),
+  );
+  for (const one of [...workers, ...apis]) {
+    await one.start();
+    closers.push(() => one.stop());
+  }
+  const key = { name: 'bench', owner: null, scope: 'admin' as const, repositories: null, expiresAt: null };
+  const { token } = await deps.keys.create(key);
+  return { deps, origins: apis.map(({ origin }) => origin), token, stop };
+}
+
+/** Looks at the installation while it is under load. */
+class Watch {
+  readonly samples: Sample[] = [];
+  readonly #started = performance.now();
+  readonly #producers;
+  #isWatching = true;
+  readonly #watched: Promise<void>;
+
+  constructor(private readonly deps: Deps) {
+    this.#producers = executionKinds.map((kind) => new Producer<z.ZodType>(deps.queues, kind));
+    this.#watched = this.#watch();
+  }
+
+  async look(): Promise<Sample> {
+    const depths = await Promise.all(this.#producers.map((producer) => producer.depth()));
+    const sample = {
+      at: performance.now() - this.#started,
+      jobs: depths.reduce((sum, depth) => sum + depth, 0),
+      parts: await this.deps.postgres.db.$count(blockParts),
+      memory: await memoryOfKinds(process.pid, KINDS),
+      processor: processorSecondsOf(process.pid, KINDS),
+    };
+    this.samples.push(sample);
+    return sample;
+  }
+
+  async #watch(): Promise<void> {
+    for (; this.#isWatching; await Bun.sleep(SAMPLE_MS)) await this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.#isWatching = false;
+    await this.#watched;
+    for (const producer of this.#producers) await producer.close();
+  }
+}
+
+async function diskFigures({ clickhouse, postgres }: Deps, executions: number): Promise<Figure[]> {
+  const [parts] = await clickhouse.rows(
+    "SELECT toFloat64(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE active AND database = 'ci'",
+  );
+  const { rows } = await postgres.pool.query<Record<'all' | 'claims' | 'identities', number>>(
+    `select pg_database_size(current_database())::float8 as all,
+       pg_total_relation_size('ci_insights.ingest_claims')::float8 as claims,
+       (select count(*) from ci_insights.identities)::float8 as identities`,
+  );
+  const { all = 0, claims = 0, identities = 0 } = rows[0] ?? {};
+  const perMillion = (bytes: number): number => bytes / MIB / (executions / 1e6);
+  return [
+    figure('disk_per_million.clickhouse', perMillion(bytesSchema.parse(parts).bytes), 'MiB'),
+    figure('disk_per_million.claims', perMillion(claims), 'MiB'),
+    figure('disk.postgres', all / MIB, 'MiB'),
+    figure('identities.all', identities, ''),
+  ];
+}
+const bytesSchema = z.object({ bytes: z.number() });
+
+/** Whether each execution that was taken is stored once, and everything derived from them agrees. */
+async function exactFigures(deps: Deps, executions: number): Promise<Figure[]> {
+  const [stored] = await deps.clickhouse.rows(
+    `SELECT toUInt32(count()) AS rows, toUInt32(uniqExact(repository_id, execution_id)) AS executions FROM ci.executions`,
+  );
+  const { rows, executions: distinct } = storedSchema.parse(stored);
+  const { checks } = await verify(deps);
+  return [
+    figure('executions.sent', executions, ''),
+    figure('executions.lost', executions - distinct, '', { atMost: 0 }),
+    figure('executions.twice', rows - distinct, '', { atMost: 0 }),
+    figure('verify.differences', sum(checks.map(({ count }) => count)), '', { atMost: 0 }),
+  ];
+}
+const storedSchema = z.object({ rows: z.number(), executions: z.number() });
+
+async function untilEvaluated(watch: Watch): Promise<void> {
+  const until = performance.now() + DRAIN_MS_MAX;
+  for (let quiet = 0; quiet < 2; await Bun.sleep(POLL_MS)) {
+    const { jobs, parts } = await watch.look();
+    quiet = jobs + parts === 0 ? quiet + 1 : 0;
+    if (performance.now() > until) throw new Error('not all was evaluated within half an hour');
+  }
+}
+
+function note({ taken, refused, stored, unread }: Happened, event: SentEvent): void {
+  if (event.kind === 'taken') taken.push(event);
+  else if (event.kind === 'refused') refused.push(event);
+  else if (event.kind === 'stored') stored.push(event);
+  else unread.push(event);
+}
+
+export async function measureRoles(
+  folder: string,
+  options: RolesOptions,
+  say: (what: string) => void,
+): Promise<Figure[]> {
+  const { deps, origins, token, stop } = await start(folder);
+  try {
+    const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
+    const watch = new Watch(deps);
+    const first = await watch.look();
+    say(`sends ${options.rate} executions a second for ${options.seconds} s`);
+    for await (const event of send({ origins, token, seed: 1, ...options })) note(happened, event);
+    say('waits for the rest');
+    const sentAt = performance.now();
+    await untilEvaluated(watch);
+    const drained = (performance.now() - sentAt) / 1_000;
+    const last = await watch.look();
+    await watch.stop();
+    const executions = sum(happened.taken.map((one) => one.executions));
+    say(`verifies ${executions} executions`);
+    return [
+      ...windowsFigures(happened, watch.samples, options.seconds * 1_000),
+      figure('followed.uploads', happened.stored.length, ''),
+      figure('followed.not_answered', happened.unread.length, ''),
+      figure('drained.after', drained, 's'),
+      ...processorFigures(first, last, executions),
+      ...(await diskFigures(deps, executions)),
+      ...(await exactFigures(deps, executions)),
+    ];
+  } finally {
+    await stop();
+  }
+}
