@@ -469,7 +469,9 @@ CREATE TABLE "ci_insights"."test_renames" (
 	"proposed_at" timestamp with time zone NOT NULL,
 	"decided_at" timestamp with time zone,
 	"decided_by" text,
-	"is_applied" boolean NOT NULL
+	"is_applied" boolean NOT NULL,
+	"tries" integer DEFAULT 0 NOT NULL,
+	"failure" text
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."installation" (

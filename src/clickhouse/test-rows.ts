@@ -23,6 +23,18 @@ const testsRunSince = defineLongQuery(
   z.object({ test_id: z.string() }),
 );
 
+/** The names under which some tests ran, and how often. */
+export const namesOfTests = defineLongQuery(
+  'maintenance/names_of_tests',
+  ofTests,
+  z.object({ test_id: z.string(), test_name: z.string(), executions: z.number() }),
+);
+const testsOffDefault = defineLongQuery(
+  'maintenance/tests_off_default',
+  { repository_id: 'UUID', after_id: 'UUID', since_ms: 'Int64', rows: 'UInt32' },
+  z.object({ test_id: z.string(), name: z.string() }),
+);
+
 /** Cuts a list of tests so that each piece fits into a statement. */
 export function* inStatements(testIds: readonly string[]): Generator<readonly string[]> {
   for (let from = 0; from < testIds.length; from += TESTS_AT_ONCE) yield testIds.slice(from, from + TESTS_AT_ONCE);
@@ -67,7 +79,7 @@ export async function executionIdsOf(
  *
  * @param since milliseconds since the epoch
  */
-export async function testsThatRanSince(
+async function testsThatRanSince(
   clickhouse: ClickHouse,
   repositoryId: string,
   testIds: readonly string[],
@@ -83,3 +95,49 @@ export async function testsThatRanSince(
       ran.add(test_id);
   return ran;
 }
+
+/** A test of which executions are stored. */
+interface StoredTest {
+  testId: string;
+  name: string;
+}
+
+/** One of the names of each of some tests, as far as executions of them are stored. */
+async function namesOf(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  testIds: readonly string[],
+): Promise<StoredTest[]> {
+  const names = new Map<string, string>();
+  for (const test_ids of inStatements(testIds))
+    for (const { test_id, test_name } of await clickhouse.select(namesOfTests, {
+      repository_id: repositoryId,
+      test_ids,
+    }))
+      names.set(test_id, test_name);
+  return [...names].map(([testId, name]) => ({ testId, name }));
+}
+
+/**
+ * Tests that ran off the default branch, and have not run there since a moment: a page of them.
+ *
+ * @param since milliseconds since the epoch
+ * @param after the last test of the page before; null for the first page
+ */
+async function testsOffDefaultBranch(
+  clickhouse: ClickHouse,
+  repositoryId: string,
+  { since, after, rows }: { since: number; after: string | null; rows: number },
+): Promise<StoredTest[]> {
+  const page = { after_id: after ?? '00000000-0000-0000-0000-000000000000', since_ms: since, rows };
+  const found = await clickhouse.select(testsOffDefault, { repository_id: repositoryId, ...page });
+  return found.map(({ test_id: testId, name }) => ({ testId, name }));
+}
+
+/** What is stored of the tests of a repository, on any branch. */
+export const storedTests = (clickhouse: ClickHouse, repositoryId: string) => ({
+  ranSince: (testIds: readonly string[], since: number) => testsThatRanSince(clickhouse, repositoryId, testIds, since),
+  named: (testIds: readonly string[]) => namesOf(clickhouse, repositoryId, testIds),
+  offDefaultBranch: (page: Parameters<typeof testsOffDefaultBranch>[2]) =>
+    testsOffDefaultBranch(clickhouse, repositoryId, page),
+});

@@ -311,7 +311,7 @@ export const EVENT_METADATA = {
     }),
   ),
   'test.quarantined': event(open({ ...quarantine, reason: text, quarantined_at: maybeMoment, quarantined_by: actor })),
-  'test.rename.undone': event(open({ ...renamedTest, undone_by: actor, undone_at: maybeMoment })),
+  'test.rename.undone': event(open({ ...renamedTest, undone_by: actor, undone_at: maybeMoment, reason: maybeText })),
   'test.renamed': event(
     open({
       ...renamedTest,

@@ -47,6 +47,10 @@ const rename = z
       description: 'False: what is stored is still being moved, while new results of the repository wait in the queue',
       example: true,
     }),
+    has_failed: z.boolean().meta({
+      description: 'True: it could not be applied. It is tried again, or was undone for this (docs/renames.md)',
+      example: false,
+    }),
   })
   .meta({ id: 'Rename' });
 const list = z.object({ ...common.pageFields, renames: z.array(rename) }).meta({ id: 'RenameList' });
@@ -75,6 +79,7 @@ const renameJson = (row: Rename): z.input<typeof rename> => ({
   decided_at: row.decidedAt?.toISOString() ?? null,
   decided_by: row.decidedBy,
   is_applied: row.isApplied,
+  has_failed: row.failure !== null,
 });
 
 const newestFirst: PagedList<Rename, RenameKey> = {

@@ -18,7 +18,7 @@ import {
   executionIdsOf,
   inStatements,
   type StoredOfTest,
-  testsThatRanSince,
+  storedTests,
 } from '../clickhouse/test-rows.ts';
 import type { Clock } from '../clock.ts';
 import { addCounts, type RowCounts } from '../domain/deletion.ts';
@@ -66,12 +66,8 @@ export type ForgetTestsDeps = RebuildDeps & { clock: Clock };
 export const findTests = (
   { db, clickhouse }: { db: Database; clickhouse: ClickHouse },
   repositoryId: string,
-  wanted: Omit<TestsWanted, 'ranSince'>,
-) =>
-  selectTests(db, repositoryId, {
-    ...wanted,
-    ranSince: (testIds, since) => testsThatRanSince(clickhouse, repositoryId, testIds, since),
-  });
+  wanted: TestsWanted,
+) => selectTests(db, repositoryId, wanted, storedTests(clickhouse, repositoryId));
 
 /** Rows that some tests have, by table. */
 export async function countTests(

@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
+import { namesOfTests } from '../clickhouse/test-rows.ts';
 import type { Database } from '../postgres/client.ts';
 import { recordFormerGroups } from '../postgres/former-groups.ts';
 import { currentGroupOf } from './regroup.ts';
@@ -19,11 +20,6 @@ const ofNames = { ...ofTests, names: 'Array(String)', tests: 'Array(String)' } a
 const ofExecutions = { ...ofTests, execution_ids: 'Array(UInt64)', tests: 'Array(String)' } as const;
 const rightIds = { right_ids: 'Array(UUID)' } as const;
 
-const namesOfTests = defineLongQuery(
-  'maintenance/names_of_tests',
-  ofTests,
-  z.object({ test_id: z.string(), test_name: z.string(), executions: z.number() }),
-);
 const misnamedFailures = defineLongQuery(
   'maintenance/misnamed_failures',
   { ...ofNames, after_id: 'UInt64', rows: 'UInt32' },

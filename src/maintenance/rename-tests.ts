@@ -12,13 +12,21 @@ import { eq, sql } from 'drizzle-orm';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { testIdOf } from '../domain/identity.ts';
 import type { TestNames } from '../domain/rename-decisions.ts';
+import { StoreUnavailable } from '../errors.ts';
 import { evaluateRepository } from '../evaluation/pass.ts';
 import { awaitClaims, isStoring } from '../ledger/claim-store.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { forgetCommitRecordsOf } from '../postgres/commit-records.ts';
+import { giveUpRenames } from '../postgres/decide-renames.ts';
 import { REBUILD_LOCK, RENAME_LOCK, RETENTION_LOCK } from '../postgres/locks.ts';
 import { moveTests } from '../postgres/renamed-state.ts';
-import { type DecidedRename, decidedRenames, settleRenames, unappliedRenames } from '../postgres/renames.ts';
+import {
+  type DecidedRename,
+  decidedRenames,
+  noteFailedTry,
+  settleRenames,
+  unappliedRenames,
+} from '../postgres/renames.ts';
 import { repositories } from '../postgres/schema.ts';
 import { readTestNames } from '../postgres/test-names.ts';
 import { deriveTestsAgain, type RebuildDeps, rejudgeAndCompare } from './derive-again.ts';
@@ -52,11 +60,28 @@ export async function applyRenames(deps: RebuildDeps): Promise<number> {
         } catch (error) {
           // The others do not wait for this one.
           errors.push(error);
+          // An outage says nothing about the rename.
+          if (!(error instanceof StoreUnavailable)) await noteFailure(deps, id, decided, error);
         }
       if (errors.length > 0) throw errors[0];
       return applied;
     }),
   );
+}
+
+/** Results of the repository wait for what cannot be applied, so that is given up in the end. */
+async function noteFailure(
+  { postgres: { db }, clock, log }: RebuildDeps,
+  repositoryId: string,
+  decided: readonly DecidedRename[],
+  error: unknown,
+): Promise<void> {
+  const reason = error instanceof Error ? error.message : String(error);
+  const ended = await onPostgres(() => noteFailedTry(db, decided, reason));
+  if (ended.length === 0) return;
+  await giveUpRenames(db, repositoryId, ended, clock.now());
+  const renames = ended.map(({ id, state }) => ({ id, state }));
+  log.error({ err: error, repository: repositoryId, renames }, 'gave up renames of tests that cannot be applied');
 }
 
 /** Nothing was claimed for the repository since its renames were decided. Returns false if something is not stored yet. */

@@ -2,7 +2,7 @@
 import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
-import { countStoredOfTests, testsThatRanSince } from '../clickhouse/test-rows.ts';
+import { countStoredOfTests, storedTests } from '../clickhouse/test-rows.ts';
 import type { Clock } from '../clock.ts';
 import { addCounts } from '../domain/deletion.ts';
 import {
@@ -147,10 +147,7 @@ export function mountTestsForgetting(
 
   /** The tests that the body means. */
   const select = ({ id }: Repository, { test_ids: testIds, not_run_since: notRunSince }: TestsToForget) =>
-    selectTests(db, id, {
-      ...{ testIds, notRunSince },
-      ranSince: (ids, since) => testsThatRanSince(clickhouse, id, ids, since),
-    });
+    selectTests(db, id, { testIds, notRunSince }, storedTests(clickhouse, id));
 
   mount(app, http, 'POST', `${ADDRESS}/tests/forget`, {
     operationId: 'forgetTests',

@@ -5,6 +5,7 @@ import { type Executor, onPostgres } from './client.ts';
 import { RELAY } from './outbox-consumers.ts';
 import { failingPulls } from './pull-comments.ts';
 import { type RefusedBlocks, readRefusedBlocks } from './refused-blocks.ts';
+import { readFailedRenames } from './renames.ts';
 import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks, outboxConsumers } from './schema.ts';
 
 export interface Backlog {
@@ -23,6 +24,8 @@ export interface Backlog {
   deadLettersWaiting: number;
   /** Pull requests whose comment or check could not be written yet, and one reason. */
   pullsFailing: { count: number; reason: string | null };
+  /** Renames of tests that could not be applied, and why one could not. */
+  renamesFailed: { count: number; reason: string | null };
   /** Former failure groups of tests whose state waits to be derived, after an upgrade of the fingerprint. */
   groupsMoving: number;
   /** Connections of the service that wait for a lock. */
@@ -90,6 +93,7 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
     relayLagSeconds: Math.max(row.relay_lag, 0),
     deadLettersWaiting: row.dead_letters,
     pullsFailing: await failingPulls(db),
+    renamesFailed: await readFailedRenames(db, now),
     groupsMoving: row.groups_moving,
     lockWaits: row.lock_waits,
   };

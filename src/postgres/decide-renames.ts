@@ -1,5 +1,5 @@
 /** Decisions about renames of tests: by people, and by the rule of a repository. */
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, not, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
 import { byService } from '../domain/audit.ts';
 import { newEvent } from '../domain/events.ts';
@@ -8,7 +8,7 @@ import { type RenameState, TestNames } from '../domain/rename-decisions.ts';
 import { recordAudits } from './audit.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { recordEvents } from './outbox.ts';
-import type { Rename } from './renames.ts';
+import { type DecidedRename, GIVEN_UP_BY, type Rename } from './renames.ts';
 import type { Repository } from './repositories.ts';
 import { type Doer, doerOf } from './repository-changes.ts';
 import { repositories, testRenames, tests } from './schema.ts';
@@ -144,6 +144,40 @@ async function acceptSome(tx: Executor, repositoryId: string, now: number): Prom
   return chosen.length;
 }
 
+const GIVEN_UP = doerOf(byService(GIVEN_UP_BY));
+
+/**
+ * Ends what cannot be applied, because results of the repository wait for it. What was accepted is undone, which is applied
+ * in turn; where that fails as often, it is left as it is: `verify` names what is under the wrong test.
+ */
+export async function giveUpRenames(
+  db: Database,
+  repositoryId: string,
+  renames: readonly DecidedRename[],
+  now: number,
+): Promise<void> {
+  await onPostgres(() =>
+    db.transaction(async (tx) => {
+      await lockRenames(tx, repositoryId);
+      const ids = renames.map(({ id }) => id);
+      const known = await tx
+        .select()
+        .from(testRenames)
+        .where(and(inArray(testRenames.id, ids), not(testRenames.isApplied)));
+      const undone = known.filter(({ state }) => state === 'undone');
+      const left = undone.map(({ id }) => id);
+      if (left.length > 0) await tx.update(testRenames).set({ isApplied: true }).where(inArray(testRenames.id, left));
+      const [repository] = await tx.select().from(repositories).where(eq(repositories.id, repositoryId));
+      const accepted = known.filter(({ state }) => state === 'accepted');
+      if (!repository || accepted.length === 0) return;
+      await writeDecisions(tx, repository, accepted, 'undone', { by: GIVEN_UP, now });
+      // A decision begins without a failure. This one has the one that it was made for.
+      for (const { id, failure } of accepted)
+        await tx.update(testRenames).set({ failure }).where(eq(testRenames.id, id));
+    }),
+  );
+}
+
 /** From here on to its end, the transaction is the only one that decides about renames of the repository. */
 const lockRenames = (tx: Executor, repositoryId: string) =>
   tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`renames ${repositoryId}`}, 0))`);
@@ -160,7 +194,10 @@ async function writeDecisions(
   const ids = known.map((one) => one.id);
   const decided = await tx
     .update(testRenames)
-    .set({ state, isApplied: state === 'rejected', decidedAt: new Date(now), decidedBy: by.name })
+    .set({
+      ...{ state, isApplied: state === 'rejected', decidedAt: new Date(now), decidedBy: by.name },
+      ...{ tries: 0, failure: null },
+    })
     .where(inArray(testRenames.id, ids))
     .returning();
   const deeds = known.map((one) => {
@@ -188,7 +225,14 @@ function eventOf(rename: Rename, state: 'accepted' | 'undone', { by, now }: Deci
     ...{ new_name: rename.toName, new_test_id: rename.toId },
   };
   if (state === 'undone')
-    return newEvent('test.rename.undone', { ...test, undone_by: by.actor, undone_at: at }, { trigger: by.name });
+    return newEvent(
+      'test.rename.undone',
+      {
+        ...{ ...test, undone_by: by.actor, undone_at: at },
+        reason: by === GIVEN_UP ? `It failed ${rename.tries} times. The log of the service says why.` : null,
+      },
+      { trigger: by.name },
+    );
   const { reasons, confidence } = rename;
   const why = { reasons, confidence: confidence === null ? null : Math.round(confidence * 100) / 100 };
   return newEvent('test.renamed', { ...test, ...why, renamed_by: by.actor, renamed_at: at }, { trigger: by.name });

@@ -1,8 +1,11 @@
 /** Renames of tests: what was proposed, and what is still to be applied. */
-import { and, asc, desc, eq, inArray, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, ne, not, sql } from 'drizzle-orm';
 import { v7 as uuid7 } from 'uuid';
+import { z } from 'zod';
 import type { RenameState } from '../domain/rename-decisions.ts';
 import type { RenameReason } from '../domain/renames.ts';
+import { cleanText } from '../domain/text.ts';
+import { DAY_MS } from '../domain/time.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { testRenames } from './schema.ts';
 
@@ -118,8 +121,50 @@ export async function settleRenames(tx: Executor, renames: readonly DecidedRenam
   for (const { id, state } of renames)
     await tx
       .update(testRenames)
-      .set({ isApplied: true })
+      .set({
+        isApplied: true,
+        tries: 0,
+        failure: sql`case when ${testRenames.decidedBy} = ${GIVEN_UP_BY} then ${testRenames.failure} end`,
+      })
       .where(and(eq(testRenames.id, id), eq(testRenames.state, state)));
+}
+
+/** Uploads of the repository wait meanwhile, so there is an end: at one try in ten seconds, after some minutes. */
+export const APPLY_TRIES_MAX = 20;
+/** Who undoes a rename that cannot be applied, in the trail and in the log. */
+export const GIVEN_UP_BY = 'rename that cannot be applied';
+const FAILURE_LENGTH_MAX = 1_000;
+
+/**
+ * Notes that renames could not be applied.
+ *
+ * @returns those that were tried often enough
+ */
+export async function noteFailedTry(
+  db: Executor,
+  renames: readonly DecidedRename[],
+  failure: string,
+): Promise<DecidedRename[]> {
+  const ids = renames.map(({ id }) => id);
+  const tried = await db
+    .update(testRenames)
+    .set({ tries: sql`${testRenames.tries} + 1`, failure: cleanText(failure.slice(0, FAILURE_LENGTH_MAX)) })
+    .where(and(inArray(testRenames.id, ids), not(testRenames.isApplied)))
+    .returning({ ...decidedColumns, tries: testRenames.tries });
+  return tried.filter(({ tries }) => tries >= APPLY_TRIES_MAX);
+}
+
+const FAILED_DAYS = 7;
+
+/** Renames of the last seven days that could not be applied, and why one could not. */
+export async function readFailedRenames(db: Executor, now: number): Promise<{ count: number; reason: string | null }> {
+  const since = new Date(now - FAILED_DAYS * DAY_MS).toISOString();
+  const { rows } = await onPostgres(() =>
+    db.execute(sql`
+      select count(*) as count, max(failure) as reason from ${testRenames}
+      where failure is not null and decided_at > ${since}::timestamptz`),
+  );
+  return z.object({ count: z.coerce.number(), reason: z.string().nullable() }).parse(rows[0]);
 }
 
 /**

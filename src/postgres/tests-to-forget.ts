@@ -54,33 +54,59 @@ export async function withoutQuarantine(
   return testIds.filter((testId) => !kept.has(testId));
 }
 
-/** Which of some tests have run since a moment on any branch: PostgreSQL knows of default branches only. */
-type RanSince = (testIds: readonly string[], since: number) => Promise<ReadonlySet<string>>;
+/** What ClickHouse has of the tests of a repository, on any branch: PostgreSQL knows of default branches only. */
+export interface StoredTests {
+  /** Which of some tests have run since a moment. */
+  ranSince(testIds: readonly string[], since: number): Promise<ReadonlySet<string>>;
+  /** Those of some tests that have run. */
+  named(testIds: readonly string[]): Promise<NamedTest[]>;
+  /** A page of the tests that ran off the default branch, and not since a moment. */
+  offDefaultBranch(page: { since: number; after: string | null; rows: number }): Promise<NamedTest[]>;
+}
 
 export interface TestsWanted {
   /** The ids of tests; undefined: those that have not run. */
   testIds: readonly string[] | undefined;
   /** A date and time. */
   notRunSince: string | undefined;
-  ranSince: RanSince;
 }
 
 /** The tests that a request means. `isMore`: there are more than are forgotten at once. */
 export async function selectTests(
   db: Database,
   repositoryId: string,
-  { testIds = [], notRunSince, ranSince }: TestsWanted,
+  { testIds = [], notRunSince }: TestsWanted,
+  stored: StoredTests,
 ): Promise<Forgettable & { isMore: boolean }> {
-  if (notRunSince !== undefined) return testsNotRunSince(db, repositoryId, Date.parse(notRunSince), ranSince);
-  return { ...(await forgettableAmong(db, repositoryId, testIds)), isMore: false };
+  if (notRunSince !== undefined) return testsNotRunSince(db, repositoryId, Date.parse(notRunSince), stored);
+  const known = await forgettableAmong(db, repositoryId, testIds);
+  const isKnown = new Set([...known.tests, ...known.quarantined].map(({ testId }) => testId));
+  const unknown = testIds.filter((testId) => !isKnown.has(testId));
+  const others = await splitUnknown(db, repositoryId, unknown.length > 0 ? await stored.named(unknown) : []);
+  return { ...joined(known, others), isMore: false };
+}
+
+const joined = (one: Forgettable, other: Forgettable): Forgettable => ({
+  tests: [...one.tests, ...other.tests],
+  quarantined: [...one.quarantined, ...other.quarantined],
+});
+
+/** Of tests that ran on no default branch. */
+async function splitUnknown(db: Executor, repositoryId: string, found: readonly NamedTest[]): Promise<Forgettable> {
+  const ids = found.map(({ testId }) => testId);
+  const free = new Set(await onPostgres(() => withoutQuarantine(db, repositoryId, ids)));
+  return {
+    tests: found.filter(({ testId }) => free.has(testId)),
+    quarantined: found.filter(({ testId }) => !free.has(testId)),
+  };
 }
 
 /** Candidates that are looked at in one statement. */
 const CANDIDATES_AT_ONCE = 2_000;
 
 /**
- * Tests that have not run since a moment on any branch, in the order of their ids. `isMore`: there are more than are forgotten at
- * once.
+ * Tests that have not run since a moment on any branch: first those that ever ran on the default branch, then the others, each
+ * in the order of their ids. `isMore`: there are more than are forgotten at once.
  *
  * @param since milliseconds since the epoch
  */
@@ -88,26 +114,57 @@ async function testsNotRunSince(
   db: Database,
   repositoryId: string,
   since: number,
-  ranSince: RanSince,
+  stored: StoredTests,
 ): Promise<Forgettable & { isMore: boolean }> {
-  const found: Forgettable = { tests: [], quarantined: [] };
-  for (let after: string | null = null; ; ) {
-    const candidates = await notRunOnDefaultBranch(db, repositoryId, since, after);
-    const ran =
-      candidates.length === 0
-        ? new Set()
-        : await ranSince(
-            candidates.map(({ testId }) => testId),
-            since,
-          );
-    const gone = split(candidates.filter(({ testId }) => !ran.has(testId)));
-    found.tests.push(...gone.tests);
-    found.quarantined.push(...gone.quarantined);
-    if (found.tests.length > FORGOTTEN_AT_ONCE_MAX)
-      return { ...found, tests: found.tests.slice(0, FORGOTTEN_AT_ONCE_MAX), isMore: true };
-    after = candidates.at(-1)?.testId ?? null;
-    if (after === null || candidates.length < CANDIDATES_AT_ONCE) return { ...found, isMore: false };
-  }
+  let found: Forgettable = { tests: [], quarantined: [] };
+  for (const pageAfter of [onDefaultBranch, offDefaultBranch])
+    for (let after: string | null = null; ; ) {
+      const page = await pageAfter(db, repositoryId, { since, after }, stored);
+      found = joined(found, page.found);
+      if (found.tests.length > FORGOTTEN_AT_ONCE_MAX)
+        return { ...found, tests: found.tests.slice(0, FORGOTTEN_AT_ONCE_MAX), isMore: true };
+      after = page.last;
+      if (after === null) break;
+    }
+  return { ...found, isMore: false };
+}
+
+interface Page {
+  found: Forgettable;
+  /** The last test that was looked at; null if there are no further ones. */
+  last: string | null;
+}
+
+interface Place {
+  since: number;
+  after: string | null;
+}
+
+const lastOf = (candidates: readonly NamedTest[]): string | null =>
+  candidates.length < CANDIDATES_AT_ONCE ? null : (candidates.at(-1)?.testId ?? null);
+
+async function onDefaultBranch(
+  db: Database,
+  repositoryId: string,
+  { since, after }: Place,
+  { ranSince }: StoredTests,
+): Promise<Page> {
+  const candidates = await notRunOnDefaultBranch(db, repositoryId, since, after);
+  const ids = candidates.map(({ testId }) => testId);
+  const ran = ids.length === 0 ? new Set() : await ranSince(ids, since);
+  return { found: split(candidates.filter(({ testId }) => !ran.has(testId))), last: lastOf(candidates) };
+}
+
+async function offDefaultBranch(db: Database, repositoryId: string, place: Place, stored: StoredTests): Promise<Page> {
+  const candidates = await stored.offDefaultBranch({ ...place, rows: CANDIDATES_AT_ONCE });
+  const known = await forgettableAmong(
+    db,
+    repositoryId,
+    candidates.map(({ testId }) => testId),
+  );
+  const isKnown = new Set([...known.tests, ...known.quarantined].map(({ testId }) => testId));
+  const others = candidates.filter(({ testId }) => !isKnown.has(testId));
+  return { found: await splitUnknown(db, repositoryId, others), last: lastOf(candidates) };
 }
 
 /**

@@ -159,6 +159,7 @@ test('a store that is down loses its gauges and is reported down; one that hangs
     relayLagSeconds: 5,
     deadLettersWaiting: 6,
     pullsFailing: { count: 8, reason: 'GitHub cannot be reached' },
+    renamesFailed: { count: 0, reason: null },
     groupsMoving: 7,
     lockWaits: 9,
   };

@@ -60,6 +60,7 @@ const reading = (changes: Partial<ServiceReading>): ServiceReading => ({
     relayLagSeconds: 0,
     deadLettersWaiting: 0,
     pullsFailing: { count: 0, reason: null },
+    renamesFailed: { count: 0, reason: null },
     groupsMoving: 0,
     lockWaits: 0,
   },

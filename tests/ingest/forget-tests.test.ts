@@ -297,6 +297,44 @@ test('what has not run since a moment is found on any branch, and a dry run chan
   await expectConsistent();
 });
 
+test('what ran on no default branch is forgotten as well: by its id, once it has not run for some time, and not while quarantined', async () => {
+  const { stores } = ingest;
+  // Each fourth run is off the default branch.
+  const off = (results: Readonly<Record<string, Status>>) => [{}, {}, {}, results];
+  const repository = await repositoryWith([
+    ...off({ early: 'failed', named: 'passed', kept: 'failed' }),
+    ...off({ named: 'passed', late: 'passed' }),
+    ...off({ late: 'failed' }),
+  ]);
+  await stores.quarantines.create(repository.id, { testName: 'kept', reason: 'r', branch: null }, doerOf(BY));
+  const ids = { test_ids: [repository.testId('named'), repository.testId('kept'), repository.testId('never ran')] };
+  expect(await repository.post(ids, '?dry_run=true')).toMatchObject({
+    status: 200,
+    body: {
+      ...{ count: 1, tests: [{ test_name: 'named' }], rows: { executions: 2 } },
+      quarantined: { count: 1, tests: [{ test_name: 'kept' }] },
+    },
+  });
+  expect(await repository.post(ids)).toMatchObject({ status: 202, body: { count: 1 } });
+  expect(await untilForgotten(repository)).toMatchObject({ executions: 2 });
+  expect(await rowsOf(repository.testId('named'))).toEqual({});
+  const since = new Date(TEST_NOW - 60 * DAY_MS + 9 * 3 * HOUR_MS).toISOString();
+  expect(await repository.post({ not_run_since: since }, '?dry_run=true')).toMatchObject({
+    status: 200,
+    body: {
+      count: 1,
+      tests: [{ test_name: 'early' }],
+      quarantined: { count: 1 },
+      rows: { executions: 1, failures: 1 },
+    },
+  });
+  expect(await repository.post({ not_run_since: since })).toMatchObject({ status: 202 });
+  expect(await untilForgotten(repository)).toMatchObject({ executions: 1, failures: 1 });
+  expect(await rowsOf(repository.testId('early'))).toEqual({});
+  expect((await rowsOf(repository.testId('late'))).executions).toBe(2);
+  await expectConsistent();
+});
+
 test('a rule of the repository forgets what has not run for so many days, once its executions have left as well as before', async () => {
   const { stores, driver } = ingest;
   const path = uniqueRepository();

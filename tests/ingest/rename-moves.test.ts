@@ -3,12 +3,14 @@ import { describe, expect, test } from 'bun:test';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { byService } from '../../src/domain/audit.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
+import { StoreUnavailable } from '../../src/errors.ts';
 import { Ledger, RepositoryMoving } from '../../src/ledger/ledger.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { applyRenames } from '../../src/maintenance/rename-tests.ts';
 import { verify } from '../../src/maintenance/verify.ts';
+import { closedAmong } from '../../src/postgres/closed-repositories.ts';
 import { decideRename, renameTest } from '../../src/postgres/decide-renames.ts';
-import { listRenames } from '../../src/postgres/renames.ts';
+import { APPLY_TRIES_MAX, listRenames, readFailedRenames } from '../../src/postgres/renames.ts';
 import { doerOf } from '../../src/postgres/repository-changes.ts';
 import { Course } from '../support/backtests.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -48,7 +50,11 @@ const executionsOf = async (repositoryId: string, name: string): Promise<unknown
     )
   )[0];
 
-class CutOff extends Error {}
+class CutOff extends Error {
+  override message = 'the store refuses it';
+}
+
+const EVERY_RENAME = { states: [], testId: undefined, key: null, direction: 'next', rows: 9 } as const;
 
 /** The writes after the first few fail: one of them after it was made. */
 function cutAfter(clickhouse: ClickHouse, writes: number): ClickHouse {
@@ -150,17 +156,75 @@ describe('the move of a renamed test', () => {
     await driver.renamer.run();
     await driver.settle();
     expect(await executionsOf(one.repository.id, NEW)).toEqual({ executions: 0, different: 0 });
-    expect(
-      await listRenames(ingest.stores.postgres.db, one.repository.id, {
-        states: [],
-        testId: undefined,
-        key: null,
-        direction: 'next',
-        rows: 9,
-      }),
-    ).toMatchObject([{ state: 'accepted', isApplied: true }]);
+    expect(await listRenames(ingest.stores.postgres.db, one.repository.id, EVERY_RENAME)).toMatchObject([
+      { state: 'accepted', isApplied: true },
+    ]);
     for (const { repository } of [one, other]) await expectConsistent(repository.id);
     await rebuild(ingest.stores);
     for (const { repository } of [one, other]) await expectConsistent(repository.id);
+  });
+
+  test('that can never be made ends: the rename is undone, and results of its repository are stored again', async () => {
+    const { stores, driver } = ingest;
+    const { db } = stores.postgres;
+    const { repository, course } = await twoNames();
+    const before = [await executionsOf(repository.id, OLD), await executionsOf(repository.id, NEW)];
+    await driver.stop();
+    try {
+      const made = await renameTest(db, repository, { fromName: OLD, toName: NEW }, decided);
+      if (typeof made === 'string') throw new Error(made);
+      const find = async () => (await listRenames(db, repository.id, EVERY_RENAME))[0];
+      const isOpen = async () => !(await closedAmong(db, [repository.id])).has(repository.id);
+      const refused = { ...stores, clickhouse: cutAfter(stores.clickhouse, -1) };
+      const outOfReach = {
+        ...stores,
+        clickhouse: {
+          ...stores.clickhouse,
+          isSharded: false,
+          select: () => Promise.reject(new StoreUnavailable('clickhouse')),
+        },
+      };
+      const tryWith = (deps: typeof stores) => applyRenames(deps).catch((error: unknown) => error);
+      // An outage says nothing about the rename.
+      for (let i = 0; i <= APPLY_TRIES_MAX; i++) expect(await tryWith(outOfReach)).toBeInstanceOf(StoreUnavailable);
+      expect(await find()).toMatchObject({ state: 'accepted', isApplied: false, tries: 0 });
+      for (let i = 0; i < APPLY_TRIES_MAX; i++) {
+        expect(await find()).toMatchObject({ state: 'accepted', isApplied: false, tries: i });
+        expect(await tryWith(refused)).toBeInstanceOf(CutOff);
+      }
+      expect(await find()).toMatchObject({
+        state: 'undone',
+        isApplied: false,
+        decidedBy: 'rename that cannot be applied',
+      });
+      expect(await isOpen()).toBe(false);
+      expect(await readFailedRenames(db, stores.clock.now())).toEqual({ count: 1, reason: 'the store refuses it' });
+      expect(await applyRenames(stores)).toBe(1);
+      expect(await find()).toMatchObject({ state: 'undone', isApplied: true, failure: 'the store refuses it' });
+      expect(await isOpen()).toBe(true);
+      expect([await executionsOf(repository.id, OLD), await executionsOf(repository.id, NEW)]).toEqual(before);
+
+      // Accepted again, it is moved in part, and neither the rest nor to undo it succeeds: it is left, and nothing waits for it.
+      await decideRename(db, repository, made.id, 'accepted', decided);
+      expect(await find()).toMatchObject({ state: 'accepted', tries: 0, failure: null });
+      expect(await tryWith({ ...stores, clickhouse: cutAfter(stores.clickhouse, 2) })).toBeInstanceOf(CutOff);
+      for (let i = 1; i < 2 * APPLY_TRIES_MAX; i++) expect(await tryWith(refused)).toBeInstanceOf(CutOff);
+      expect(await find()).toMatchObject({ state: 'undone', isApplied: true, failure: 'the store refuses it' });
+      expect(await isOpen()).toBe(true);
+      expect(await applyRenames(refused)).toBe(0);
+    } finally {
+      driver.start();
+    }
+    await course.ingest(course.run('after', { [OLD]: 'passed', [NEW]: 'passed' }));
+    const rows = await stores.clickhouse.rows(
+      `SELECT type, JSONExtractString(metadata, 'reason') AS reason FROM ci.events
+       WHERE repository_id = {id: UUID} AND startsWith(type, 'test.rename') ORDER BY received_at, id`,
+      { id: repository.id },
+    );
+    const undone = { type: 'test.rename.undone', reason: expect.stringContaining(`${APPLY_TRIES_MAX} times`) };
+    expect(rows).toMatchObject([{ type: 'test.renamed' }, undone, { type: 'test.renamed' }, undone]);
+    expect((await verify(stores, repository.id)).isConsistent).toBe(false);
+    await rebuild(stores);
+    await expectConsistent(repository.id);
   });
 });

@@ -87,6 +87,7 @@ function Row({ path, rename, mayChange }: { path: RepositoryPath; rename: Rename
             </>
           )}
           {!rename.is_applied && ' · being applied …'}
+          {rename.has_failed && ' · could not be applied'}
         </p>
         {decide.error && (
           <p role="alert" className="text-broken">

@@ -136,6 +136,15 @@ async function checkBacklog(url: string): Promise<Finding[]> {
               'They are tried again, ever later. Check the token or the App, its rights and the network.',
             ),
           ]),
+      ...(backlog.renamesFailed.count === 0
+        ? []
+        : [
+            warning(
+              'Renames of tests',
+              `${backlog.renamesFailed.count} of the last 7 days could not be applied: ${inLog(backlog.renamesFailed.reason ?? 'unknown')}.`,
+              'They are undone, so that results are stored again. The log says which. Fix the cause, then accept them again. `ci-insights verify` shows whether anything is left of them.',
+            ),
+          ]),
       ok(
         'Failure groups',
         backlog.groupsMoving === 0

@@ -1,6 +1,6 @@
 /** Which tests got another name. */
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, index, real, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, real, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { RENAME_STATES } from '../../domain/rename-decisions.ts';
 import { RENAME_REASONS } from '../../domain/renames.ts';
 import { moment, schema } from './columns.ts';
@@ -31,6 +31,10 @@ export const testRenames = schema.table(
     decidedBy: text('decided_by'),
     /** Whether stored executions are under the test that the state says. */
     isApplied: boolean('is_applied').notNull(),
+    /** How often that failed since it was decided. */
+    tries: integer().notNull().default(0),
+    /** Why it failed last, for operators; null once it succeeded. Of one that was undone for this, it stays. */
+    failure: text(),
   },
   (table) => [
     // A pair is proposed once, also after it was rejected. The beginning finds those of a test.
