@@ -8,6 +8,7 @@
  * A wake during a run, a pause or a backoff starts no second run and shortens nothing: it asks for one run after it.
  */
 import { failingStore } from '../src/clickhouse/failing-store.ts';
+import { ShardsUnavailable } from '../src/clickhouse/shards.ts';
 import { StoreUnavailable } from '../src/errors.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { storeUnavailable } from '../src/observability/metrics.ts';
@@ -107,7 +108,8 @@ export class Loop {
       this.#failures = 0;
       outagesOf(log).worked(name);
     } catch (error) {
-      this.#failures++;
+      // What is on the other shards is done, and what comes for them does not wait until the failed one is tried again.
+      this.#failures = error instanceof ShardsUnavailable ? 0 : this.#failures + 1;
       if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: name });
       const store = failingStore(error);
       if (store !== undefined) outagesOf(log).failed(store, name, error);

@@ -32,6 +32,7 @@ import {
   type Settings,
   settingsClause,
 } from './settings.ts';
+import { LOOK_MS_MAX, type Needed, ShardWatch } from './shard-watch.ts';
 import { shardAmong } from './shards.ts';
 import type { Topology } from './topology.ts';
 import { assertFromClickHouse, isAuthenticationFailure, isUnknownSetting } from './trouble.ts';
@@ -81,8 +82,10 @@ export interface ClickHouse {
   /**
    * Inserts lines of JSONEachRow. The token makes repeats harmless, in the table and in every table its views fill; it
    * must identify exactly these lines. Returns once ClickHouse has acknowledged the insert.
+   *
+   * @param shard that stores all of them, if it is one: then another that does not answer is no reason to fail
    */
-  insert(table: string, lines: string, token: string): Promise<void>;
+  insert(table: string, lines: string, token: string, shard?: number): Promise<void>;
   /**
    * Inserts the rows of a SELECT, all of them: rows equal to those of an earlier insert are not taken for a repeat.
    *
@@ -199,17 +202,30 @@ const weightSchema = z.object({ weight: z.number() });
 const nameSchema = z.object({ name: z.string() });
 const namesOf = (rows: readonly unknown[]): string[] => rows.map((row) => nameSchema.parse(row).name);
 
+/** The limit of the server is beyond that of the look, so that an unanswered one is not taken for one that was refused. */
+const LOOK_SQL = `SELECT 1 FROM ci.executions WHERE repository_id = {repository_id: UUID} LIMIT 1
+  SETTINGS max_execution_time = ${(2 * LOOK_MS_MAX) / 1_000}`;
+
 const killing = (beginning: string): string =>
   bindLiterals('KILL QUERY WHERE startsWith(query, {beginning: String}) ASYNC', { beginning });
 
 class Client implements ClickHouse {
   #weights: Promise<number[]> | undefined;
+  /** Undefined where there is one server: what it does not answer fails by its own limit. */
+  readonly #watch: ShardWatch | undefined;
 
   constructor(
     private readonly stores: Stores,
     private readonly topology: Topology,
     private readonly options: Pick<ClickHouseOptions, 'url' | 'database'>,
-  ) {}
+  ) {
+    if (!topology.isSharded) return;
+    this.#watch = new ShardWatch({
+      count: async () => (await this.#shardWeights())?.length ?? 0,
+      look: (shard) => this.#look(shard),
+    });
+    this.#watch.start();
+  }
 
   /** Something else may answer at its address. */
   get isServer(): boolean {
@@ -225,8 +241,14 @@ class Client implements ClickHouse {
   }
 
   async shardOf(repositoryId: string): Promise<number> {
+    const weights = await this.#shardWeights();
+    return weights === undefined ? 0 : shardAmong(weights, repositoryId);
+  }
+
+  /** By shard; undefined where there is one server. */
+  #shardWeights(): Promise<number[]> | undefined {
     const { weights } = this.topology;
-    if (weights === undefined) return 0;
+    if (weights === undefined) return undefined;
     // Asked once. They change only with the cluster, and that needs a stop of the service (docs/operations.md).
     this.#weights ??= this.rows(weights).then(
       (rows) => rows.map((row) => weightSchema.parse(row).weight),
@@ -235,7 +257,30 @@ class Client implements ClickHouse {
         throw error;
       },
     );
-    return shardAmong(await this.#weights, repositoryId);
+    return this.#weights;
+  }
+
+  /** Asks a shard for a repository that it would store. */
+  async #look(shard: number): Promise<void> {
+    const weights = (await this.#shardWeights()) ?? [];
+    // Nothing is stored on one without a weight.
+    if (!weights[shard]) return;
+    let repositoryId = crypto.randomUUID();
+    while (shardAmong(weights, repositoryId) !== shard) repositoryId = crypto.randomUUID();
+    await this.#sent('look', LOOK_SQL, { repository_id: repositoryId }, { limitMs: LOOK_MS_MAX });
+  }
+
+  /** The shards that a statement asks. */
+  async #neededBy(sql: string, params: Parameters): Promise<Needed> {
+    const needed = this.topology.neededBy(sql, params);
+    if (typeof needed === 'string') return needed;
+    return new Set(await Promise.all(needed.repositoryIds.map((id) => this.shardOf(id))));
+  }
+
+  /** Runs what asks these shards; it fails as soon as one of them does not answer. */
+  #needing<T>(needed: Needed, limits: Limits, work: (limits: Limits) => Promise<T>): Promise<T> {
+    if (needed === 'none' || this.#watch === undefined) return work(limits);
+    return this.#watch.during(needed, limits.signal, (signal) => work({ ...limits, signal }));
   }
 
   async select<P extends ParameterTypes, R>(
@@ -264,7 +309,15 @@ class Client implements ClickHouse {
     return this.#rows('rows', sql, params, { limitMs: LIMITS_MS.long });
   }
 
-  #rows(name: string, sql: string, params: Parameters, limits: Limits): Promise<unknown[]> {
+  async #rows(name: string, sql: string, params: Parameters, limits: Limits): Promise<unknown[]> {
+    const needed = await this.#neededBy(sql, params).catch((error) => {
+      limits.onEnded?.();
+      throw error;
+    });
+    return this.#needing(needed, limits, (within) => this.#sent(name, sql, params, within));
+  }
+
+  #sent(name: string, sql: string, params: Parameters, limits: Limits): Promise<unknown[]> {
     // By this text the statement is found again to be ended.
     const beginning = `/* ${name} ${crypto.randomUUID()} */`;
     const query = `${beginning} ${this.topology.read(sql)}`;
@@ -283,7 +336,12 @@ class Client implements ClickHouse {
     for (const query of this.topology.commands(sql)) await this.#command(query, params, settings);
   }
 
-  #command(query: string, params: Parameters, settings: Settings = {}): Promise<void> {
+  #command(
+    query: string,
+    params: Parameters,
+    settings: Settings = {},
+    limits: Limits = { limitMs: LIMITS_MS.long },
+  ): Promise<void> {
     const isLong = lengthOf(params) > URL_PARAMETERS_LENGTH_MAX;
     const statement = isLong
       ? {
@@ -291,18 +349,18 @@ class Client implements ClickHouse {
           clickhouse_settings: { ...settings, max_query_size: String(STATEMENT_BYTES_MAX) },
         }
       : { query, query_params: { ...params }, clickhouse_settings: { ...settings } };
-    return this.stores.writes.run({ limitMs: LIMITS_MS.long }, async (client, abort) => {
+    return this.stores.writes.run(limits, async (client, abort) => {
       const answer = await client.command({ ...statement, ...abort });
       if (this.isServer) assertFromClickHouse(answer.response_headers);
     });
   }
 
-  async insert(table: string, lines: string, token: string): Promise<void> {
+  async insert(table: string, lines: string, token: string, shard?: number): Promise<void> {
     if (!/^[\w-]+$/.test(token)) throw new TypeError('a deduplication token may contain letters, digits, - and _ only');
     const insertion = { table: this.topology.read(table), token, lines: Buffer.from(lines) };
     await this.#knowingSettings(() =>
-      this.stores.writes.repeatable({ limitMs: LIMITS_MS.insert }, (client, abort) =>
-        this.stores.insert(client, insertion, abort),
+      this.#needing(shard === undefined ? 'every shard' : new Set([shard]), { limitMs: LIMITS_MS.insert }, (limits) =>
+        this.stores.writes.repeatable(limits, (client, abort) => this.stores.insert(client, insertion, abort)),
       ),
     );
     const after = this.topology.afterInsert(table);
@@ -312,7 +370,10 @@ class Client implements ClickHouse {
   async fill(target: string, { sql, params }: Statement): Promise<void> {
     await this.#knowingSettings(async () => {
       const settings = settingsClause(notDeduplicating(await this.stores.newer.known()));
-      await this.command(`INSERT INTO ${target} ${settings} ${sql}`, params);
+      const [query = ''] = this.topology.commands(`INSERT INTO ${target} ${settings} ${sql}`);
+      // Each execution of a repository is on one shard, and so is all that follows from it.
+      const needed = await this.#neededBy(sql, params);
+      await this.#needing(needed, { limitMs: LIMITS_MS.long }, (limits) => this.#command(query, params, {}, limits));
     });
   }
 
@@ -334,6 +395,7 @@ class Client implements ClickHouse {
   }
 
   async close(): Promise<void> {
+    this.#watch?.stop();
     await this.stores.close();
   }
 }

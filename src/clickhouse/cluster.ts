@@ -10,6 +10,9 @@
  * Tables without a `repository_id` (migrations, the list used by regrouping) are small and stored in full on every
  * host.
  */
+import { z } from 'zod';
+import type { Parameters } from './parameters.ts';
+import { NIL_ID } from './scope.ts';
 import type { Topology } from './topology.ts';
 
 const SHARD_DATABASE = 'ci_shard';
@@ -105,6 +108,12 @@ export class Cluster implements Topology {
       .replace(/\bdatabase = 'ci'/g, `database = '${SHARD_DATABASE}'`);
   }
 
+  neededBy(sql: string, { repository_id: id, repository_ids: ids }: Parameters): ReturnType<Topology['neededBy']> {
+    if (!ON_SHARDS.test(sql)) return 'none';
+    const named = repositoryIds.safeParse(ids ?? [id]);
+    return named.success ? { repositoryIds: named.data } : 'every shard';
+  }
+
   /** A table that is stored on every host is read wherever the statement runs, so every host must have the rows. */
   afterInsert(table: string): string | undefined {
     return this.#isOnAllHosts(table) ? `SYSTEM SYNC REPLICA ON CLUSTER ${this.name} ${table}` : undefined;
@@ -157,6 +166,13 @@ export class Cluster implements Topology {
     return [`${onShard(everywhere)}${waiting}`];
   }
 }
+
+/** With more of them, as a rebuild names them all, every shard is asked. */
+const REPOSITORIES_MAX = 100;
+const repositoryIds = z.array(z.string().refine((id) => id !== NIL_ID)).max(REPOSITORIES_MAX);
+
+/** Names a table whose rows are spread over the shards, or the parts of all hosts. */
+const ON_SHARDS = /\bci\.(?!migrations\b|regroup\b|leaving\b)\w|\bFROM system\.parts\b/;
 
 /** Small tables without a repository_id. */
 const ALL_HOSTS: ReadonlySet<string> = new Set(['ci.migrations', 'ci.regroup', 'ci.leaving']);

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { StoreUnavailable } from '../errors.ts';
-import { classified, isDropped } from './trouble.ts';
+import { classified, isDropped, NoAnswer } from './trouble.ts';
 
 /** Runs a statement on a connection, with the signal for those that can be closed while a statement runs. */
 type Run<T> = (client: ClickHouseClient, abort: { abort_signal?: AbortSignal }) => Promise<T>;
@@ -76,8 +76,7 @@ export function connectionsOf(clients: readonly ClickHouseClient[], isOverHttp: 
       running.catch(() => {});
       if (ended.aborted && kill) void killWhile(() => isRunning, kill);
       signal?.throwIfAborted();
-      if (late.signal.aborted)
-        throw new StoreUnavailable('clickhouse', new Error(`no answer within ${limitMs} ms`, { cause: error }));
+      if (late.signal.aborted) throw new StoreUnavailable('clickhouse', new NoAnswer(limitMs, error));
       throw classified(error, isOverHttp);
     } finally {
       clearTimeout(timer);

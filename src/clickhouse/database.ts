@@ -28,6 +28,7 @@ export function topologyAt({ cluster, database = DATABASE }: Place): Topology {
       const after = topology.afterInsert(table);
       return after === undefined ? undefined : named(after);
     },
+    neededBy: topology.neededBy.bind(topology),
     isSharded: topology.isSharded,
     weights: topology.weights,
     settings: topology.settings,

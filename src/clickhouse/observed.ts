@@ -1,23 +1,18 @@
 /** Measures and traces each statement by name. The values of its parameters are not recorded. */
 import { statementSeconds } from '../observability/metrics.ts';
 import { inChildSpan } from '../observability/tracing.ts';
+import { changed } from './changed.ts';
 import type { ClickHouse } from './client.ts';
 
-export function observed(clickhouse: ClickHouse): ClickHouse {
-  return {
+export const observed = (clickhouse: ClickHouse): ClickHouse =>
+  changed(clickhouse, {
     select: (query, params, turn) => observe(query.name, () => clickhouse.select(query, params, turn)),
     rows: (sql, params) => observe('rows', () => clickhouse.rows(sql, params)),
     command: (sql, params) => observe('command', () => clickhouse.command(sql, params)),
-    insert: (table, lines, token) =>
-      observe('insert', () => clickhouse.insert(table, lines, token), { 'db.collection.name': table }),
+    insert: (table, lines, token, shard) =>
+      observe('insert', () => clickhouse.insert(table, lines, token, shard), { 'db.collection.name': table }),
     fill: (target, select) => observe('fill', () => clickhouse.fill(target, select)),
-    ping: () => clickhouse.ping(),
-    close: () => clickhouse.close(),
-    isSharded: clickhouse.isSharded,
-    database: clickhouse.database,
-    shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
-  };
-}
+  });
 
 async function observe<T>(statement: string, run: () => Promise<T>, attributes = {}): Promise<T> {
   const startedAt = performance.now();

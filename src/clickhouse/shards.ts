@@ -2,6 +2,7 @@
  * Which shard of a cluster stores a repository: what a `Distributed` table does with its sharding key
  * `cityHash64(repository_id)`. A test compares it with ClickHouse's own answer.
  */
+import { StoreUnavailable } from '../errors.ts';
 import { failingStore } from './failing-store.ts';
 
 const MASK = (1n << 64n) - 1n;
@@ -36,6 +37,18 @@ export function shardAmong(weights: readonly number[], repositoryId: string): nu
   });
 }
 
+/** Some shards of a cluster failed; what is on the others is done. */
+export class ShardsUnavailable extends StoreUnavailable {
+  override name = 'ShardsUnavailable';
+  constructor(first: unknown) {
+    super(
+      'clickhouse',
+      first instanceof StoreUnavailable ? first.cause : first,
+      first instanceof StoreUnavailable ? first.advice : undefined,
+    );
+  }
+}
+
 /** Work on many repositories, in which a shard that does not answer stops only what is on it. */
 export class ShardByShard {
   readonly #failed = new Map<number, unknown>();
@@ -59,8 +72,8 @@ export class ShardByShard {
     }
   }
 
-  /** Throws what failed first, once everything else is done. */
+  /** Throws {@link ShardsUnavailable} if any has failed, once everything else is done. */
   rethrow(): void {
-    for (const error of this.#failed.values()) throw error;
+    for (const error of this.#failed.values()) throw new ShardsUnavailable(error);
   }
 }

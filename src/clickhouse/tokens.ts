@@ -9,12 +9,18 @@ const TABLES = ['ci.probe_lines', 'ci.probes'] as const;
 
 /** Inserts twice under one token, and counts. Needs the tables of the migrations. */
 export async function dropsRepeats(clickhouse: ClickHouse, id: string = crypto.randomUUID()): Promise<boolean> {
+  const shard = await clickhouse.shardOf(id);
   for (const table of TABLES)
     for (let times = 0; times < 2; times++)
-      await clickhouse.insert(table, JSON.stringify({ repository_id: id }), `probe-${table.replace('.', '-')}-${id}`);
+      await clickhouse.insert(
+        table,
+        JSON.stringify({ repository_id: id }),
+        `probe-${table.replace('.', '-')}-${id}`,
+        shard,
+      );
   const rows = await clickhouse.rows(
-    'SELECT toUInt32(count()) AS stored FROM ci.probes WHERE repository_id = {id: UUID}',
-    { id },
+    'SELECT toUInt32(count()) AS stored FROM ci.probes WHERE repository_id = {repository_id: UUID}',
+    { repository_id: id },
   );
   return z.tuple([z.object({ stored: z.number() })]).parse(rows)[0].stored === TABLES.length;
 }

@@ -1,3 +1,5 @@
+import type { Parameters } from './parameters.ts';
+
 /**
  * Where tables live: on one server, or spread over a cluster. Everywhere else, code and SQL name `ci.<table>` only; the
  * topology says which statements are sent instead.
@@ -8,6 +10,8 @@ export interface Topology {
   read(sql: string): string;
   /** The statement to run after an insert into that table was acknowledged, if any. */
   afterInsert(table: string): string | undefined;
+  /** Which shards a read asks, by its parameters. */
+  neededBy(sql: string, params: Parameters): { repositoryIds: readonly string[] } | 'every shard' | 'none';
   /** Whether repositories are on several servers. */
   readonly isSharded: boolean;
   /** The statement that lists the `weight` of each shard in order; undefined: there is one server. */
@@ -20,6 +24,7 @@ export const singleServer: Topology = {
   commands: (sql) => [sql],
   read: (sql) => sql,
   afterInsert: () => undefined,
+  neededBy: () => 'none',
   isSharded: false,
   weights: undefined,
   settings: {},

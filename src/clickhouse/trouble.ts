@@ -67,6 +67,17 @@ const UNAVAILABLE_ERRORS = new Set([
 
 const MESSAGE_LENGTH_MAX = 300;
 
+/** There was no answer in time. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+  constructor(limitMs: number, cause: unknown) {
+    super(`no answer within ${limitMs} ms`, { cause });
+  }
+}
+
+/** The store did not answer in time, where others refuse or break the connection. */
+export const isLate = (error: unknown): boolean => error instanceof StoreUnavailable && error.cause instanceof NoAnswer;
+
 /** Another server answered in place of ClickHouse: a balancer, a proxy. */
 class NotFromClickHouse extends Error {
   override name = 'NotFromClickHouse';

@@ -3,6 +3,7 @@
  * cut to their newest entries, and their length is given beside them (explanation-schema.ts).
  */
 
+import { changed } from '../clickhouse/changed.ts';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { isActive, ownFailureOf } from '../domain/activity.ts';
 import { axesOf } from '../domain/axes.ts';
@@ -79,18 +80,8 @@ async function whatFailsWith(
 }
 
 /** The same ClickHouse, whose queries take their turns. */
-export const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse => ({
-  select: (query, params) => clickhouse.select(query, params, turn),
-  rows: (sql, params) => clickhouse.rows(sql, params),
-  command: (sql, params) => clickhouse.command(sql, params),
-  insert: (table, lines, token) => clickhouse.insert(table, lines, token),
-  fill: (target, select) => clickhouse.fill(target, select),
-  ping: () => clickhouse.ping(),
-  close: () => clickhouse.close(),
-  isSharded: clickhouse.isSharded,
-  shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
-  database: clickhouse.database,
-});
+export const inTurn = (clickhouse: ClickHouse, turn: Turn): ClickHouse =>
+  changed(clickhouse, { select: (query, params) => clickhouse.select(query, params, turn) });
 
 interface Explained extends Pick<ExplanationInput, 'test' | 'asOf' | 'now'> {
   /** Newest first. */

@@ -174,14 +174,14 @@ export class Ledger {
           // The process that recorded the block still has its lines; reading them back would cost as much as the
           // insert.
           const [block] = await tx
-            .select({ executions: ingestBlocks.executions })
+            .select({ executions: ingestBlocks.executions, shard: ingestBlocks.shard })
             .from(ingestBlocks)
             .where(and(eq(ingestBlocks.blockId, blockId), isNull(ingestBlocks.storedAt)))
             .for('update');
           if (!block) return undefined;
           const lines = known?.lines ?? (await readBlock(tx, blockId));
           const sentAt = performance.now();
-          await this.deps.clickhouse.insert('ci.ingest', lines, await this.#token(blockId));
+          await this.deps.clickhouse.insert('ci.ingest', lines, await this.#token(blockId), block.shard);
           blockInsertSeconds.observe((performance.now() - sentAt) / 1_000);
           await tx.update(ingestBlocks).set({ storedAt: sql`now()` }).where(eq(ingestBlocks.blockId, blockId));
           await notifyStored(tx);

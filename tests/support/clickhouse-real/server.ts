@@ -34,20 +34,34 @@ export interface RealClickHouse {
   kill(): Promise<void>;
   /** Starts it again, with what it had stored. */
   start(): Promise<void>;
+  /** Stops its process: it takes connections, and answers none. */
+  hang(): void;
+  /** Lets it continue. */
+  resume(): Promise<void>;
+  /** Whether it is neither killed nor hangs. */
+  readonly isAnswering: boolean;
   stop(): Promise<void>;
 }
 
+interface Run {
+  kill(): Promise<void>;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+}
+
 /** Returns once it answers. */
-async function run(options: ServerOptions): Promise<() => Promise<void>> {
+async function run(options: ServerOptions): Promise<Run> {
   const child = spawn(process.execPath, [MAIN, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await new Promise<void>((resolve, reject) => {
     child.stdout?.once('data', () => resolve());
     void ended.then(() => reject(new Error('the ClickHouse server ended before it was ready')));
   });
-  return async () => {
-    child.kill('SIGKILL');
-    await ended;
+  return {
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    signal: (signal) => void child.kill(signal),
   };
 }
 
@@ -63,17 +77,33 @@ export async function startRealClickHouse(
   const path = kept ?? makeFolder('clickhouse-real');
   const port = await freePort();
   const options: ServerOptions = { path, port, users: [...users], ...others };
-  let kill = await run(options);
+  let running = await run(options);
+  let isAnswering = true;
   return {
     url: ({ name, password } = ADMIN) => `http://${name}:${encodeURIComponent(password)}@127.0.0.1:${port}`,
     ask: (sql) => ask(port, ADMIN, sql),
-    kill: () => kill(),
+    kill: () => {
+      isAnswering = false;
+      return running.kill();
+    },
     start: async () => {
-      kill = await run(options);
+      running = await run(options);
+      isAnswering = true;
+    },
+    hang: () => {
+      isAnswering = false;
+      running.signal('SIGSTOP');
+    },
+    resume: async () => {
+      running.signal('SIGCONT');
+      isAnswering = true;
+    },
+    get isAnswering() {
+      return isAnswering;
     },
     stop: async () => {
       // What was acknowledged is on the disk, and a clean stop takes seconds.
-      await kill();
+      await running.kill();
       if (kept === undefined) rmSync(path, { recursive: true, force: true });
     },
   };
