@@ -19,6 +19,7 @@ import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { liveAddressOf, type PastReport, pastOf, writePast } from '../support/past.ts';
 import { realPast } from '../support/real-past.ts';
+import { saidOf as said } from '../support/said.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -81,52 +82,7 @@ async function importPast(repository: Path, reports: readonly PastReport[], seed
   return tally.receipt(head, { startedAt: 0, finishedAt: 0, isComplete });
 }
 
-/** Ids follow from the repository, and links from both. */
-const LEFT_OUT =
-  /(?:^|_)(?:id|ids|url|key|revision)$|^(?:received_at|last_upload_at|cursor|owner|repository|created_at|query)$/;
-
-const withoutIds = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutIds);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (LEFT_OUT.test(name) ? [] : [[name, withoutIds(inner)]])),
-  );
-};
-
-/** Lists without a total order differ by ids. */
-const inOrder = (value: unknown): unknown => {
-  if (Array.isArray(value))
-    return value.map(inOrder).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inOrder(inner)]));
-};
-
-interface ListedTest {
-  test_id: string;
-  test_name: string;
-}
-
-/** All that the service says of a repository. */
-async function saidOf({ owner, name }: Path): Promise<Record<string, unknown>> {
-  const base = `/v1/ci/${owner}/repositories/${name}`;
-  const window = `start=${new Date(TEST_NOW - 60 * DAY_MS).toISOString()}&end=${new Date(TEST_NOW).toISOString()}`;
-  const said: Record<string, unknown> = {};
-  const { tests } = await app.get<{ tests: ListedTest[] }>(`${base}/search/tests?per_page=100`);
-  expect(tests.length).toBeGreaterThan(0);
-  said.tests = tests;
-  for (const { test_id: id, test_name: test } of tests) {
-    said[`${test}: details`] = await app.get(`${base}/tests/${id}`);
-    said[`${test}: failures`] = await app.get(`${base}/tests/${id}/failures?per_page=100`);
-    said[`${test}: history`] = await app.get(`${base}/tests/${id}/history`);
-    said[`${test}: transitions`] = await app.get(`${base}/tests/${id}/health-transitions`);
-    said[`${test}: axes`] = await app.get(`${base}/tests/${id}/axes`);
-  }
-  for (const list of ['causes', 'durations', 'quarantines', 'pulls'])
-    said[list] = await app.get(`${base}/${list}?per_page=100`);
-  for (const list of ['health-transitions', 'red-runs', 'red-runs/by-day', 'cost', 'lanes'])
-    said[list] = await app.get(`${base}/${list}?per_page=100&${window}`);
-  return JSON.parse(JSON.stringify(inOrder(withoutIds(said))).replaceAll(`${owner}/${name}`, 'acme/shop'));
-}
+const saidOf = (repository: Path) => said(app.get, repository, { until: TEST_NOW, days: 60 });
 
 describe('an import', () => {
   test('leaves verdicts, counts, causes and costs as the same results do that are sent live, in order', async () => {
@@ -155,9 +111,9 @@ describe('an import', () => {
       ingest.stores.clock.set(TEST_NOW);
       const receipt = await importPast(imported, reports, 1);
       expect(receipt).toMatchObject({ is_complete: true, reports: { stored: reports.length, left_out: 0 } });
-      const said = await saidOf(imported);
-      expect(JSON.stringify(said)).toContain('flaky');
-      expect(said).toEqual(await saidOf(live));
+      const told = await saidOf(imported);
+      expect(JSON.stringify(told)).toContain('flaky');
+      expect(told).toEqual(await saidOf(live));
       await ingest.driver.verify();
     },
     300_000,
