@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { eq } from 'drizzle-orm';
 import { runImport } from '../../src/client/import/importer.ts';
 import { openManifest } from '../../src/client/import/manifest.ts';
 import { ImportProgress } from '../../src/client/import/progress.ts';
@@ -10,7 +11,8 @@ import { Repository } from '../../src/client/repository.ts';
 import { Service } from '../../src/client/service.ts';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { uploadChunks } from '../../src/postgres/schema.ts';
+import { partitionOf } from '../../src/postgres/partitions.ts';
+import { identities, uploadChunks } from '../../src/postgres/schema.ts';
 import { importedTestRuns } from '../../src/queue/imported-test-runs.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -18,7 +20,9 @@ import { makeFolder } from '../support/folder.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { liveAddressOf, type PastReport, pastOf, writePast } from '../support/past.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { realPast } from '../support/real-past.ts';
+import { saidOf as said } from '../support/said.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -81,52 +85,7 @@ async function importPast(repository: Path, reports: readonly PastReport[], seed
   return tally.receipt(head, { startedAt: 0, finishedAt: 0, isComplete });
 }
 
-/** Ids follow from the repository, and links from both. */
-const LEFT_OUT =
-  /(?:^|_)(?:id|ids|url|key|revision)$|^(?:received_at|last_upload_at|cursor|owner|repository|created_at|query)$/;
-
-const withoutIds = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutIds);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (LEFT_OUT.test(name) ? [] : [[name, withoutIds(inner)]])),
-  );
-};
-
-/** Lists without a total order differ by ids. */
-const inOrder = (value: unknown): unknown => {
-  if (Array.isArray(value))
-    return value.map(inOrder).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inOrder(inner)]));
-};
-
-interface ListedTest {
-  test_id: string;
-  test_name: string;
-}
-
-/** All that the service says of a repository. */
-async function saidOf({ owner, name }: Path): Promise<Record<string, unknown>> {
-  const base = `/v1/ci/${owner}/repositories/${name}`;
-  const window = `start=${new Date(TEST_NOW - 60 * DAY_MS).toISOString()}&end=${new Date(TEST_NOW).toISOString()}`;
-  const said: Record<string, unknown> = {};
-  const { tests } = await app.get<{ tests: ListedTest[] }>(`${base}/search/tests?per_page=100`);
-  expect(tests.length).toBeGreaterThan(0);
-  said.tests = tests;
-  for (const { test_id: id, test_name: test } of tests) {
-    said[`${test}: details`] = await app.get(`${base}/tests/${id}`);
-    said[`${test}: failures`] = await app.get(`${base}/tests/${id}/failures?per_page=100`);
-    said[`${test}: history`] = await app.get(`${base}/tests/${id}/history`);
-    said[`${test}: transitions`] = await app.get(`${base}/tests/${id}/health-transitions`);
-    said[`${test}: axes`] = await app.get(`${base}/tests/${id}/axes`);
-  }
-  for (const list of ['causes', 'durations', 'quarantines', 'pulls'])
-    said[list] = await app.get(`${base}/${list}?per_page=100`);
-  for (const list of ['health-transitions', 'red-runs', 'red-runs/by-day', 'cost', 'lanes'])
-    said[list] = await app.get(`${base}/${list}?per_page=100&${window}`);
-  return JSON.parse(JSON.stringify(inOrder(withoutIds(said))).replaceAll(`${owner}/${name}`, 'acme/shop'));
-}
+const saidOf = (repository: Path) => said(app.get, repository, { until: TEST_NOW, days: 60 });
 
 describe('an import', () => {
   test('leaves verdicts, counts, causes and costs as the same results do that are sent live, in order', async () => {
@@ -155,9 +114,9 @@ describe('an import', () => {
       ingest.stores.clock.set(TEST_NOW);
       const receipt = await importPast(imported, reports, 1);
       expect(receipt).toMatchObject({ is_complete: true, reports: { stored: reports.length, left_out: 0 } });
-      const said = await saidOf(imported);
-      expect(JSON.stringify(said)).toContain('flaky');
-      expect(said).toEqual(await saidOf(live));
+      const told = await saidOf(imported);
+      expect(JSON.stringify(told)).toContain('flaky');
+      expect(told).toEqual(await saidOf(live));
       await ingest.driver.verify();
     },
     300_000,
@@ -254,6 +213,46 @@ describe('an import', () => {
     expect(imported.filter(({ upload_id }) => (blocks.get(upload_id) ?? 0) < own).length).toBeLessThan(8);
     await driver.verify();
   }, 120_000);
+
+  test('holds up no live result while one of its passes is under way', async () => {
+    const { stores, driver } = ingest;
+    const { db, pool } = stores.postgres;
+    const idOf = ({ host, owner, name }: Path): string => repositoryIdOf(host, owner, name);
+    const past = uniqueRepository();
+    let live = uniqueRepository();
+    while (partitionOf(idOf(live)) === partitionOf(idOf(past))) live = uniqueRepository();
+    const jobOf = (repository: Path, run: string) =>
+      makeJob({ repository, receivedAt: TEST_NOW, run: { run_id: run }, executions: [{ name: 'one' }] });
+    const importRun = (run: string) =>
+      stores.producers
+        .of(importedTestRuns)
+        .addMany([{ ...jobOf(past, run), arrived_at: new Date(TEST_NOW - DAY_MS).toISOString() }]);
+    driver.watch(past, live);
+    await importRun('1');
+    await driver.settle();
+    const job = jobOf(live, '1');
+    const isStored = async () =>
+      (await stores.receipts.find(live.owner, live.name, job.upload_id))?.status === 'stored';
+    await db.transaction(async (tx) => {
+      // The pass waits for the row that it adds to.
+      await tx
+        .select()
+        .from(identities)
+        .where(eq(identities.repositoryId, idOf(past)))
+        .for('update');
+      await importRun('2');
+      const isBlocked = async () =>
+        (await pool.query("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%identities%'"))
+          .rowCount !== 0;
+      while (!(await isBlocked())) await Bun.sleep(5);
+      await stores.producers.of(testRuns).addMany([job]);
+      const until = performance.now() + PATIENCE_MS;
+      while (!(await isStored()) && performance.now() < until) await Bun.sleep(5);
+      expect(await isStored()).toBe(true);
+    });
+    await driver.settle();
+    await driver.verify();
+  });
 
   test('is refused to a credential of one CI job, and for the future', async () => {
     const { owner, name } = uniqueRepository();

@@ -1,5 +1,6 @@
 /** What is stored of a renamed test moves while the service runs: only its repository waits, and a move that is cut off is made again. */
 import { describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { byService } from '../../src/domain/audit.ts';
 import { testIdOf } from '../../src/domain/identity.ts';
@@ -12,6 +13,7 @@ import { closedAmong } from '../../src/postgres/closed-repositories.ts';
 import { decideRename, renameTest } from '../../src/postgres/decide-renames.ts';
 import { APPLY_TRIES_MAX, listRenames, readFailedRenames } from '../../src/postgres/renames.ts';
 import { doerOf } from '../../src/postgres/repository-changes.ts';
+import { failureGroups } from '../../src/postgres/schema.ts';
 import { Course } from '../support/backtests.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpIngest } from '../support/ingest.ts';
@@ -225,6 +227,67 @@ describe('the move of a renamed test', () => {
     expect(rows).toMatchObject([{ type: 'test.renamed' }, undone, { type: 'test.renamed' }, undone]);
     expect((await verify(stores, repository.id)).isConsistent).toBe(false);
     await rebuild(stores);
+    await expectConsistent(repository.id);
+  });
+
+  test('takes quarantines of failure groups along, with the groups that the failures have then; undone, they stay', async () => {
+    const { stores, driver } = ingest;
+    const { db } = stores.postgres;
+    const { repository, course } = await twoNames();
+    const oldId = testIdOf(repository.id, OLD);
+    /** By message. */
+    const groupsOf = async (name: string): Promise<Map<string, string>> => {
+      const testId = testIdOf(repository.id, name);
+      const rows = await db.select().from(failureGroups).where(eq(failureGroups.testId, testId));
+      return new Map(rows.map(({ exceptionMessage, failureId }) => [exceptionMessage, failureId]));
+    };
+    const groupOf = async (name: string, message: string): Promise<string> => {
+      const found = (await groupsOf(name)).get(message);
+      if (found === undefined) throw new Error(`${name} has no failure ${message}`);
+      return found;
+    };
+    const quarantine = async (testName: string, message: string) => {
+      const failureIds = [await groupOf(testName, message)];
+      await stores.quarantines.create(
+        repository.id,
+        { testName, reason: message, branch: null, failureIds },
+        decided.by,
+      );
+    };
+    const shown = async () =>
+      (await stores.quarantines.snapshot(repository.id)).quarantines
+        .map(({ testId, testName, reason, failureIds }) => ({ testId, testName, reason, failureIds }))
+        .sort((one, other) => (one.reason < other.reason ? -1 : 1));
+    await quarantine(OLD, 'refused');
+    await quarantine(NEW, 'timeout');
+    const made = await renameTest(db, repository, { fromName: OLD, toName: NEW }, decided);
+    if (typeof made === 'string') throw new Error(made);
+    const apply = async () => {
+      while (((await listRenames(db, repository.id, EVERY_RENAME))[0]?.isApplied ?? true) === false) {
+        await driver.renamer.run();
+        await driver.settle();
+      }
+    };
+    await apply();
+    const expected = [
+      { testId: oldId, testName: NEW, reason: 'refused', failureIds: [await groupOf(OLD, 'refused')] },
+      {
+        testId: oldId,
+        testName: NEW,
+        reason: 'timeout',
+        failureIds: expect.arrayContaining([await groupOf(OLD, 'timeout')]),
+      },
+    ];
+    expect(await shown()).toMatchObject(expected);
+    await expectConsistent(repository.id);
+    // A failure that comes later belongs to the same group, so it is covered.
+    await course.ingest(course.run('later', { [NEW]: 'failed' }, { message: 'timeout' }));
+    expect([...(await groupsOf(OLD)).keys()].sort()).toEqual(['refused', 'timeout']);
+
+    await decideRename(db, repository, made.id, 'undone', decided);
+    await apply();
+    expect(await shown()).toMatchObject(expected.map((one) => ({ ...one, testName: OLD })));
+    expect([...(await groupsOf(NEW)).keys()].sort()).toEqual(['refused', 'timeout']);
     await expectConsistent(repository.id);
   });
 });

@@ -94,7 +94,8 @@ export class FakeGitlab extends FakeHistory {
     const token = request.headers.get('private-token');
     if (token !== TOKEN) return Response.json({ message: '401 Unauthorized' }, { status: 401 });
     const base = `/projects/${encodeURIComponent(this.path)}`;
-    const { pathname } = url;
+    // Where an own instance has its API.
+    const pathname = url.pathname.replace(/^\/api\/v4\//, '/');
     if (!pathname.startsWith(base)) return notFound();
     const rest = pathname.slice(base.length);
     if (rest === '') return json({ id: PROJECT_ID, path_with_namespace: this.path, default_branch: 'main' });

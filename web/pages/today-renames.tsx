@@ -9,6 +9,7 @@ import { Time } from '../ui/time.tsx';
 
 const LATELY_MS = 14 * 86_400_000;
 const SHOWN = 3;
+const ROW = 'border-t border-line px-4 py-2 first:border-0';
 
 export function RenamesOfToday({ path }: { path: RepositoryPath }) {
   const { data, error, refetch, isPending } = useQuery(renamesOfTodayQuery(path));
@@ -23,25 +24,23 @@ export function RenamesOfToday({ path }: { path: RepositoryPath }) {
       {isPending && <Loading rows={1} />}
       {error && <Failed error={error} reset={() => void refetch()} />}
       {data && waiting + made.length === 0 && <p className="px-4 py-2 text-soft">None.</p>}
-      {waiting > 0 && (
-        <p className="px-4 py-2">
-          <Link to="/$owner/$repository/settings" params={path} hash="renamed-tests" className="underline">
-            {formatCounted(waiting, 'rename')} to accept or reject
-          </Link>
-        </p>
-      )}
       <ul>
+        {waiting > 0 && (
+          <li className={ROW}>
+            <Link to="/$owner/$repository/settings" params={path} hash="renamed-tests" className="underline">
+              {formatCounted(waiting, 'rename')} to accept or reject
+            </Link>
+          </li>
+        )}
         {made.slice(0, SHOWN).map((one) => (
-          <li key={one.id} className="flex items-baseline gap-3 border-t border-line px-4 py-2 first:border-0">
-            <span className="min-w-0 flex-1 break-words">
-              {one.test_name} →{' '}
-              <Link to="/$owner/$repository/tests/$testId" params={{ ...path, testId: one.test_id }}>
-                {one.new_name}
-              </Link>
-            </span>
-            <span className="shrink-0 text-xs text-soft">
+          <li key={one.id} className={`${ROW} break-words`}>
+            {one.test_name} →{' '}
+            <Link to="/$owner/$repository/tests/$testId" params={{ ...path, testId: one.test_id }}>
+              {one.new_name}
+            </Link>
+            <p className="text-xs text-soft">
               by {one.decided_by} {one.decided_at !== null && <Time at={one.decided_at} />}
-            </span>
+            </p>
           </li>
         ))}
       </ul>
