@@ -3,21 +3,13 @@
  * Redis, and reports that keep arriving from many repositories. How long after its answer a report is stored and evaluated, what
  * waits, what each kind of process takes, and in the end whether each execution is stored exactly once.
  */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
-import { type Deps, openDeps } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { verify } from '../../src/maintenance/verify.ts';
-import { createLogger } from '../../src/observability/log.ts';
-import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { blockParts } from '../../src/postgres/schema.ts';
 import { executionKinds } from '../../src/queue/kinds.ts';
 import { Producer } from '../../src/queue/producer.ts';
-import { atEnd } from '../support/at-end.ts';
-import { startRealClickHouse } from '../support/clickhouse-real/server.ts';
-import { startRedis } from '../support/redis.ts';
-import { ServiceProcess } from '../support/service-process.ts';
+import { Installation } from './installation.ts';
 import { memoryOfKinds, processorSecondsOf } from './memory.ts';
 import { type Figure, figure } from './report.ts';
 import { type Happened, KINDS, processorFigures, type Sample, sum, windowsFigures } from './roles-figures.ts';
@@ -33,49 +25,6 @@ export interface RolesOptions {
   /** Executions a second. */
   rate: number;
   repositories: number;
-}
-
-interface Installation {
-  /** Opened by this process, too. */
-  deps: Deps;
-  origins: string[];
-  token: string;
-  stop(): Promise<void>;
-}
-
-async function start(folder: string): Promise<Installation> {
-  const closers: (() => Promise<unknown>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
-  atEnd(stop);
-  const folderOf = (name: string): string => {
-    const path = join(folder, name);
-    mkdirSync(path, { recursive: true });
-    return path;
-  };
-  const postgres = await startEmbeddedPostgres(folder);
-  closers.push(postgres.stop);
-  const clickhouse = await startRealClickHouse([], { path: folderOf('clickhouse-server') });
-  closers.push(clickhouse.stop);
-  const redis = await startRedis();
-  closers.push(redis.stop);
-  const stores = { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url(), REDIS_URL: redis.url };
-  const deps = await openDeps(readConfig({ ...stores, DATA_DIR: folderOf('bench') }), { log: createLogger('error') });
-  closers.push(deps.close);
-  const apis = ['api-1', 'api-2'].map(
-    (name) => new ServiceProcess('serve', { ...stores, DATA_DIR: folderOf(name), ROLE: 'api', PORT: '0' }),
-  );
-  const workers = ['worker-1', 'worker-2'].map(
-    (name) => new ServiceProcess('worker', { ...stores, DATA_DIR: folderOf(name) }),
-  );
-  for (const one of [...workers, ...apis]) {
-    await one.start();
-    closers.push(() => one.stop());
-  }
-  const key = { name: 'bench', owner: null, scope: 'admin' as const, repositories: null, expiresAt: null };
-  const { token } = await deps.keys.create(key);
-  return { deps, origins: apis.map(({ origin }) => origin), token, stop };
 }
 
 /** Looks at the installation while it is under load. */
@@ -172,8 +121,9 @@ export async function measureRoles(
   options: RolesOptions,
   say: (what: string) => void,
 ): Promise<Figure[]> {
-  const { deps, origins, token, stop } = await start(folder);
+  const installation = new Installation(folder);
   try {
+    const { deps, origins, token } = await installation.start();
     const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
     const watch = new Watch(deps);
     const first = await watch.look();
@@ -197,6 +147,6 @@ export async function measureRoles(
       ...(await exactFigures(deps, executions)),
     ];
   } finally {
-    await stop();
+    await installation.stop();
   }
 }
