@@ -13,7 +13,7 @@ import { Installation } from './installation.ts';
 import { memoryOfKinds, processorSecondsOf } from './memory.ts';
 import { type Figure, figure } from './report.ts';
 import { type Happened, KINDS, processorFigures, type Sample, sum, windowsFigures } from './roles-figures.ts';
-import { type SentEvent, send } from './roles-send.ts';
+import { type SentEvent, send, TESTS_OF_RUN } from './roles-send.ts';
 
 const MIB = 2 ** 20;
 const SAMPLE_MS = 5_000;
@@ -29,8 +29,8 @@ export interface RolesOptions {
 
 /** Looks at the installation while it is under load. */
 class Watch {
-  readonly samples: Sample[] = [];
-  readonly #started = performance.now();
+  samples: Sample[] = [];
+  #started = performance.now();
   readonly #producers;
   #isWatching = true;
   readonly #watched: Promise<void>;
@@ -55,6 +55,12 @@ class Watch {
 
   async #watch(): Promise<void> {
     for (; this.#isWatching; await Bun.sleep(SAMPLE_MS)) await this.look();
+  }
+
+  /** Forgets what it has seen. */
+  restart(): void {
+    this.samples = [];
+    this.#started = performance.now();
   }
 
   async stop(): Promise<void> {
@@ -116,6 +122,8 @@ function note({ taken, refused, stored, unread }: Happened, event: SentEvent): v
   else unread.push(event);
 }
 
+const executionsIn = ({ taken }: Happened): number => sum(taken.map(({ executions }) => executions));
+
 export async function measureRoles(
   folder: string,
   options: RolesOptions,
@@ -124,27 +132,39 @@ export async function measureRoles(
   const installation = new Installation(folder);
   try {
     const { deps, origins, token } = await installation.start();
-    const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
     const watch = new Watch(deps);
+    const { rate, repositories } = options;
+    const sendAll = async (executions: number, isEachInTurn: boolean, seed: number): Promise<Happened> => {
+      const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
+      const request = { origins, token, rate, repositories, executions, isEachInTurn, seed };
+      for await (const event of send(request)) note(happened, event);
+      return happened;
+    };
+    // An installation knows most tests that run.
+    say('sends each report of each repository once');
+    const known = await sendAll(repositories * TESTS_OF_RUN, true, 1);
+    await untilEvaluated(watch);
+    watch.restart();
     const first = await watch.look();
-    say(`sends ${options.rate} executions a second for ${options.seconds} s`);
-    for await (const event of send({ origins, token, seed: 1, ...options })) note(happened, event);
+    say(`sends ${rate} executions a second for ${options.seconds} s`);
+    const happened = await sendAll(rate * options.seconds, false, 2);
     say('waits for the rest');
     const sentAt = performance.now();
     await untilEvaluated(watch);
     const drained = (performance.now() - sentAt) / 1_000;
     const last = await watch.look();
     await watch.stop();
-    const executions = sum(happened.taken.map((one) => one.executions));
-    say(`verifies ${executions} executions`);
+    const executions = executionsIn(happened);
+    const all = executionsIn(known) + executions;
+    say(`verifies ${all} executions`);
     return [
       ...windowsFigures(happened, watch.samples, options.seconds * 1_000),
       figure('followed.uploads', happened.stored.length, ''),
       figure('followed.not_answered', happened.unread.length, ''),
       figure('drained.after', drained, 's'),
       ...processorFigures(first, last, executions),
-      ...(await diskFigures(deps, executions)),
-      ...(await exactFigures(deps, executions)),
+      ...(await diskFigures(deps, all)),
+      ...(await exactFigures(deps, all)),
     ];
   } finally {
     await installation.stop();
