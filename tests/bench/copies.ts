@@ -49,8 +49,9 @@ export async function multiply(
       // Not of the id that takes its place.
       const of = (copy: string) =>
         `FROM ci.${table} AS original WHERE toYYYYMM(${time}) = ${month} AND original.repository_id ${copy} IN (${originals})`;
-      const [each = 0] = await numbers(server, `SELECT count() ${of('')}`);
-      const [copied = 0] = await numbers(server, `SELECT count() ${of('NOT')}`);
+      // An insert is one part, so a copy is there or not.
+      const [each = 0] = await numbers(server, `SELECT uniqExact(repository_id) ${of('')}`);
+      const [copied = 0] = await numbers(server, `SELECT uniqExact(repository_id) ${of('NOT')}`);
       if (copied % each !== 0) throw new Error(`${table} has a part of a copy in ${month}: begin with a new folder`);
       for (let copy = copied / each + 1; copy < times; copy++) {
         const id = `reinterpretAsUUID(sipHash128(repository_id, ${copy}))`;

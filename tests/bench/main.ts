@@ -138,10 +138,10 @@ if (values.imports) {
   if (!values.json) process.stdout.write(`${tableOf(figures)}\n`);
   process.stdout.write(`${linesOf(figures)}\n`);
 } else if (values.rows !== undefined) {
-  const { source, pace } = optionsOf(sizes[0]);
+  const { source } = optionsOf(sizes[0]);
   const figures = await inFolder(values.folder, async (folder) => {
     await fillRows(folder, source, Number(values.rows), say);
-    return values.fill ? [] : compareRows(folder, pace, say);
+    return values.fill ? [] : compareRows(folder, say);
   });
   if (!values.json) process.stdout.write(`${rowsTableOf(figures)}\n`);
   process.stdout.write(`${linesOf(figures)}\n`);

@@ -6,6 +6,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { atEnd } from '../support/at-end.ts';
 import { randomFrom } from '../support/random.ts';
 import { ownerOf, repositoryName, zipf } from './data.ts';
 import { linesOf } from './feed.ts';
@@ -14,10 +15,13 @@ const requestSchema = z.object({
   /** Taken in turns. */
   origins: z.array(z.string()).min(1),
   token: z.string(),
-  seconds: z.number(),
+  /** How many executions, to the end of a run. */
+  executions: z.number(),
   /** Executions a second. */
   rate: z.number(),
   repositories: z.number(),
+  /** Whether repositories send in turns, and not some more often than others. */
+  isEachInTurn: z.boolean(),
   seed: z.number(),
 });
 export type SendRequest = z.infer<typeof requestSchema>;
@@ -42,7 +46,7 @@ const JOBS = [
   { name: 'end to end', tests: 60 },
   { name: 'contracts', tests: 40 },
 ];
-const TESTS_OF_RUN = JOBS.reduce((sum, { tests }) => sum + tests, 0);
+export const TESTS_OF_RUN = JOBS.reduce((sum, { tests }) => sum + tests, 0);
 /** Different reports of each job. */
 const VARIANTS = 24;
 /** One in fifty tests fails now and then, the others hardly ever: as in data.ts. */
@@ -65,6 +69,7 @@ export async function* send(request: SendRequest): AsyncGenerator<SentEvent, und
     stdout: 'pipe',
     stderr: 'inherit',
   });
+  atEnd(async () => child.kill());
   try {
     for await (const line of linesOf(child.stdout)) yield eventSchema.parse(JSON.parse(line));
     if ((await child.exited) !== 0) throw new Error('the sender ended with an error');
@@ -93,18 +98,19 @@ interface Upload {
 }
 
 /** Without an end: the jobs of one run after the other. */
-function* uploads({ repositories, seed }: SendRequest): Generator<Upload, never> {
+function* uploads({ repositories, seed, isEachInTurn }: SendRequest): Generator<Upload, never> {
   const random = randomFrom(seed);
   const reports = JOBS.map((job) => Array.from({ length: VARIANTS }, () => reportOf(job, random)));
   const pick = zipf(repositories, SKEW, random);
   for (let run = 0, nth = 0; ; run++) {
-    const isPullRequest = random() < PULL_REQUESTS;
+    const isPullRequest = !isEachInTurn && random() < PULL_REQUESTS;
     const pullRequest = 1 + (run % 5_000);
-    const address = `/v1/ci/${ownerOf}/repositories/${repositoryName(pick())}/junit`;
+    const repository = repositoryName(isEachInTurn ? run % repositories : pick());
+    const address = `/v1/ci/${ownerOf}/repositories/${repository}/junit`;
     const query = new URLSearchParams({
       pipeline_name: 'CI',
       run_id: `${seed}-${run}`,
-      commit: run.toString(16).padStart(40, '0'),
+      commit: (seed * 2 ** 32 + run).toString(16).padStart(40, '0'),
       branch: isPullRequest ? `feature-${pullRequest}` : 'main',
       ...(isPullRequest && { pull_request: String(pullRequest), base_ref: 'main' }),
     });
@@ -117,7 +123,7 @@ function* uploads({ repositories, seed }: SendRequest): Generator<Upload, never>
 }
 
 async function run(request: SendRequest): Promise<void> {
-  const { origins, token, seconds, rate } = request;
+  const { origins, token, executions: all, rate } = request;
   const due = uploads(request);
   let next = due.next().value;
   const started = performance.now();
@@ -171,7 +177,7 @@ async function run(request: SendRequest): Promise<void> {
     all.add(one);
   };
   // The last run is sent whole.
-  for (let sent = 0; sent < rate * seconds || sent % TESTS_OF_RUN !== 0; next = due.next().value) {
+  for (let sent = 0; sent < all || sent % TESTS_OF_RUN !== 0; next = due.next().value) {
     const upload = next;
     const dueAt = started + (sent / rate) * 1_000;
     if (dueAt > performance.now()) await Bun.sleep(dueAt - performance.now());

@@ -3,25 +3,17 @@
  * Redis, and reports that keep arriving from many repositories. How long after its answer a report is stored and evaluated, what
  * waits, what each kind of process takes, and in the end whether each execution is stored exactly once.
  */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
-import { type Deps, openDeps } from '../../src/deps.ts';
+import type { Deps } from '../../src/deps.ts';
 import { verify } from '../../src/maintenance/verify.ts';
-import { createLogger } from '../../src/observability/log.ts';
-import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { blockParts } from '../../src/postgres/schema.ts';
 import { executionKinds } from '../../src/queue/kinds.ts';
 import { Producer } from '../../src/queue/producer.ts';
-import { atEnd } from '../support/at-end.ts';
-import { startRealClickHouse } from '../support/clickhouse-real/server.ts';
-import { startRedis } from '../support/redis.ts';
-import { ServiceProcess } from '../support/service-process.ts';
+import { Installation } from './installation.ts';
 import { memoryOfKinds, processorSecondsOf } from './memory.ts';
 import { type Figure, figure } from './report.ts';
 import { type Happened, KINDS, processorFigures, type Sample, sum, windowsFigures } from './roles-figures.ts';
-import { type SentEvent, send } from './roles-send.ts';
+import { type SentEvent, send, TESTS_OF_RUN } from './roles-send.ts';
 
 const MIB = 2 ** 20;
 const SAMPLE_MS = 5_000;
@@ -35,53 +27,10 @@ export interface RolesOptions {
   repositories: number;
 }
 
-interface Installation {
-  /** Opened by this process, too. */
-  deps: Deps;
-  origins: string[];
-  token: string;
-  stop(): Promise<void>;
-}
-
-async function start(folder: string): Promise<Installation> {
-  const closers: (() => Promise<unknown>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
-  atEnd(stop);
-  const folderOf = (name: string): string => {
-    const path = join(folder, name);
-    mkdirSync(path, { recursive: true });
-    return path;
-  };
-  const postgres = await startEmbeddedPostgres(folder);
-  closers.push(postgres.stop);
-  const clickhouse = await startRealClickHouse([], { path: folderOf('clickhouse-server') });
-  closers.push(clickhouse.stop);
-  const redis = await startRedis();
-  closers.push(redis.stop);
-  const stores = { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url(), REDIS_URL: redis.url };
-  const deps = await openDeps(readConfig({ ...stores, DATA_DIR: folderOf('bench') }), { log: createLogger('error') });
-  closers.push(deps.close);
-  const apis = ['api-1', 'api-2'].map(
-    (name) => new ServiceProcess('serve', { ...stores, DATA_DIR: folderOf(name), ROLE: 'api', PORT: '0' }),
-  );
-  const workers = ['worker-1', 'worker-2'].map(
-    (name) => new ServiceProcess('worker', { ...stores, DATA_DIR: folderOf(name) }),
-  );
-  for (const one of [...workers, ...apis]) {
-    await one.start();
-    closers.push(() => one.stop());
-  }
-  const key = { name: 'bench', owner: null, scope: 'admin' as const, repositories: null, expiresAt: null };
-  const { token } = await deps.keys.create(key);
-  return { deps, origins: apis.map(({ origin }) => origin), token, stop };
-}
-
 /** Looks at the installation while it is under load. */
 class Watch {
-  readonly samples: Sample[] = [];
-  readonly #started = performance.now();
+  samples: Sample[] = [];
+  #started = performance.now();
   readonly #producers;
   #isWatching = true;
   readonly #watched: Promise<void>;
@@ -106,6 +55,12 @@ class Watch {
 
   async #watch(): Promise<void> {
     for (; this.#isWatching; await Bun.sleep(SAMPLE_MS)) await this.look();
+  }
+
+  /** Forgets what it has seen. */
+  restart(): void {
+    this.samples = [];
+    this.#started = performance.now();
   }
 
   async stop(): Promise<void> {
@@ -167,36 +122,51 @@ function note({ taken, refused, stored, unread }: Happened, event: SentEvent): v
   else unread.push(event);
 }
 
+const executionsIn = ({ taken }: Happened): number => sum(taken.map(({ executions }) => executions));
+
 export async function measureRoles(
   folder: string,
   options: RolesOptions,
   say: (what: string) => void,
 ): Promise<Figure[]> {
-  const { deps, origins, token, stop } = await start(folder);
+  const installation = new Installation(folder);
   try {
-    const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
+    const { deps, origins, token } = await installation.start();
     const watch = new Watch(deps);
+    const { rate, repositories } = options;
+    const sendAll = async (executions: number, isEachInTurn: boolean, seed: number): Promise<Happened> => {
+      const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
+      const request = { origins, token, rate, repositories, executions, isEachInTurn, seed };
+      for await (const event of send(request)) note(happened, event);
+      return happened;
+    };
+    // An installation knows most tests that run.
+    say('sends each report of each repository once');
+    const known = await sendAll(repositories * TESTS_OF_RUN, true, 1);
+    await untilEvaluated(watch);
+    watch.restart();
     const first = await watch.look();
-    say(`sends ${options.rate} executions a second for ${options.seconds} s`);
-    for await (const event of send({ origins, token, seed: 1, ...options })) note(happened, event);
+    say(`sends ${rate} executions a second for ${options.seconds} s`);
+    const happened = await sendAll(rate * options.seconds, false, 2);
     say('waits for the rest');
     const sentAt = performance.now();
     await untilEvaluated(watch);
     const drained = (performance.now() - sentAt) / 1_000;
     const last = await watch.look();
     await watch.stop();
-    const executions = sum(happened.taken.map((one) => one.executions));
-    say(`verifies ${executions} executions`);
+    const executions = executionsIn(happened);
+    const all = executionsIn(known) + executions;
+    say(`verifies ${all} executions`);
     return [
       ...windowsFigures(happened, watch.samples, options.seconds * 1_000),
       figure('followed.uploads', happened.stored.length, ''),
       figure('followed.not_answered', happened.unread.length, ''),
       figure('drained.after', drained, 's'),
       ...processorFigures(first, last, executions),
-      ...(await diskFigures(deps, executions)),
-      ...(await exactFigures(deps, executions)),
+      ...(await diskFigures(deps, all)),
+      ...(await exactFigures(deps, all)),
     ];
   } finally {
-    await stop();
+    await installation.stop();
   }
 }

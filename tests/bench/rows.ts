@@ -16,12 +16,13 @@ import { allowReruns, JUDGED, judgedPathsOf } from './judged-reads.ts';
 import { fillDirectly } from './maintenance.ts';
 import { memoryOfKinds } from './memory.ts';
 import { quantile } from './quantile.ts';
-import { measureReads, type Pace, pathsOf, READS, type Targets, targetsOf } from './reads.ts';
+import { measureReads, pathsOf, READS, type Targets, targetsOf } from './reads.ts';
 import { type Figure, figure, tableByName } from './report.ts';
 import { BenchService } from './service.ts';
 
 /** Each read is asked so many times of both. */
 const TURNS = 4;
+const PACE = { warmSeconds: 0.5, seconds: 2.5 };
 const TIMES_MAX = 1.5;
 const MIB = 2 ** 20;
 /** Their folders. */
@@ -111,7 +112,7 @@ const turned = (paths: readonly string[], turn: number): string[] => {
 };
 
 /** The reads of both folders that {@link fillRows} has filled, in turns. */
-export async function compareRows(folder: string, pace: Pace, say: (what: string) => void): Promise<Figure[]> {
+export async function compareRows(folder: string, say: (what: string) => void): Promise<Figure[]> {
   const source = filledWith(join(folder, SIDES[0]));
   if (!source) throw new Error('the folder is not filled');
   const sides: Side[] = [];
@@ -123,7 +124,7 @@ export async function compareRows(folder: string, pace: Pace, say: (what: string
   ]);
   for (const read of ROWS_READS) {
     say(read);
-    const [few = Number.NaN, many = Number.NaN] = await mediansOf(read, sides, pace);
+    const [few = Number.NaN, many = Number.NaN] = await mediansOf(read, sides);
     figures.push(
       figure(`${read}.${SIDES[0]}`, few, 'ms'),
       figure(`${read}.${SIDES[1]}`, many, 'ms'),
@@ -138,12 +139,12 @@ export async function compareRows(folder: string, pace: Pace, say: (what: string
 }
 
 /** Milliseconds of each side: the median of the medians of all turns. */
-async function mediansOf(read: RowsRead, sides: readonly Side[], pace: Pace): Promise<number[]> {
+async function mediansOf(read: RowsRead, sides: readonly Side[]): Promise<number[]> {
   const medians: number[][] = sides.map(() => []);
   for (let turn = 0; turn < TURNS; turn++)
     for (const [i, { service, targets }] of sides.entries()) {
       const pathsFor = () => turned(isOfTest(read) ? pathsOf(read, targets) : judgedPathsOf(read, targets), turn);
-      const measured = await measureReads(service, [read], pathsFor, { callers: 1, ...pace });
+      const measured = await measureReads(service, [read], pathsFor, { callers: 1, ...PACE });
       medians[i]?.push(measured.get(read)?.median ?? Number.NaN);
     }
   return medians.map((each) => quantile(each, 0.5));
