@@ -119,6 +119,7 @@ const environmentSchema = z.object({
   HTTP_INGEST: onOff.optional(),
   INGEST_COMPRESSED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
   INGEST_UNPACKED_BYTES_MAX: whole(1_024, 2_147_483_647).optional(),
+  INGEST_PARSERS: whole(1, 64).optional(),
   RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).optional(),
   SHUTDOWN_DRAIN_MS: whole(0, 600_000).optional(),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).optional(),
@@ -174,6 +175,8 @@ export interface Config {
   /** The largest request body in bytes, as sent and after decompression. */
   compressedBytesMax: number;
   unpackedBytesMax: number;
+  /** Processes that read uploads of any size; undefined: as many as memory and processors allow. */
+  parsers: number | undefined;
   /** How many requests a credential may send in a minute; undefined: any number. */
   rateLimitPerMinute: number | undefined;
   /** How long the process still answers requests after SIGTERM while it reports not ready, in milliseconds. */
@@ -262,6 +265,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     httpIngest: env.HTTP_INGEST ?? true,
     compressedBytesMax: env.INGEST_COMPRESSED_BYTES_MAX ?? DEFAULTS.compressedBytesMax,
     unpackedBytesMax: env.INGEST_UNPACKED_BYTES_MAX ?? DEFAULTS.unpackedBytesMax,
+    parsers: env.INGEST_PARSERS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     drainMs: env.SHUTDOWN_DRAIN_MS ?? 0,
     logLevel: env.LOG_LEVEL ?? 'info',

@@ -1,5 +1,5 @@
 /** Asks the system about processes, and for changes of them. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /** Not if its parent has not collected it yet (a zombie): that one holds nothing any more. */
@@ -35,6 +35,18 @@ export function yieldProcess(pid: number, niceness: number): void {
 export function yieldThisProcess(niceness: number): void {
   const threads = existsSync(OWN_THREADS) ? readdirSync(OWN_THREADS).map(Number) : [process.pid];
   for (const thread of threads) yieldProcess(thread, niceness);
+}
+
+/**
+ * Lets the kernel end a process that was just started before any other, when its container or the machine has no memory
+ * left.
+ */
+export function offerProcess(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // Only Linux has it, and the process may have ended.
+  }
 }
 
 const OWN_THREADS = '/proc/self/task';

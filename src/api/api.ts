@@ -1,11 +1,14 @@
 /** The API of the service: monitoring, parsers and the port. */
+import { availableParallelism } from 'node:os';
 import { Confirmations } from '../access/confirmation.ts';
 import { KeyCredentials, SessionCredentials } from '../access/credential.ts';
 import { hostCredentials } from '../access/host-credentials.ts';
 import { type AppDeps, buildApp, listenAt } from '../app.ts';
+import { availableMemory } from '../container-memory.ts';
 import type { Deps } from '../deps.ts';
 import { accessTokensOf, identityOf, serviceFeatures } from '../features.ts';
 import { ImportRunner, importsOf } from '../imports/runner.ts';
+import { parsersFor, tooSmallFor } from '../ingest/parsing/capacity.ts';
 import { ParserPool } from '../ingest/parsing/pool.ts';
 import type { Parse } from '../ingest/parsing/task.ts';
 import type { Metrics } from '../observability/registry.ts';
@@ -32,7 +35,7 @@ export async function startApi(deps: Deps, others?: Others): Promise<Api> {
   const draining = new Draining();
   const probes = { ...deps.probes, ...others?.probes, ...draining.probes };
   const monitoring = startMonitoring(deps, probes, others?.metrics);
-  const parsers = config.httpIngest ? new ParserPool({ log }) : undefined;
+  const parsers = config.httpIngest ? parsersOf(deps) : undefined;
   const imports = new ImportRunner({ store: importsOf(deps), clock: deps.clock, log, dataDir: config.dataDir });
   try {
     const app = await listen(deps, monitoring, probes, { parse: parsers?.parse, imports });
@@ -53,6 +56,14 @@ export async function startApi(deps: Deps, others?: Others): Promise<Api> {
     await monitoring.stop();
     throw error;
   }
+}
+
+function parsersOf({ config, log }: Deps): ParserPool {
+  const memoryBytes = availableMemory();
+  const capacity = parsersFor({ memoryBytes, processors: availableParallelism(), parsers: config.parsers });
+  const warning = tooSmallFor(capacity, memoryBytes);
+  if (warning !== undefined) log.warn(capacity, warning);
+  return new ParserPool({ log, ...capacity });
 }
 
 async function listen(

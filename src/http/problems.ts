@@ -104,7 +104,7 @@ export const serviceBusy = (): HttpProblem =>
 /** Nothing is known to be wrong with an upload, but what read it was ended. */
 export const uploadInterrupted = (): HttpProblem =>
   serviceUnavailable(
-    'Reading the upload was interrupted twice, by something else on the machine of the service. Send it again.',
+    'Reading the upload was interrupted: the machine of the service had too little memory or processor time. Send it again.',
   );
 
 const serviceUnavailable = (detail: string): HttpProblem =>

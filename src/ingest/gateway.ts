@@ -124,7 +124,7 @@ async function queued(
     const result = await parse(task, body);
     if (result.outcome === 'refused') throw problemOfUpload(result.why, result.sentence);
     if (result.outcome === 'interrupted') {
-      possiblyLost(deps, repository, new Error('its parsers were ended from outside'), {});
+      possiblyLost(deps, repository, new Error('its parsers were ended by the system, or got no processor time'), {});
       throw uploadInterrupted();
     }
     const { executions, rejections, warnings, isCutShort } = result;

@@ -79,6 +79,15 @@ export const uploadsShed = new Counter({
   registers,
 });
 
+/** Why a parser ended while it read an upload. */
+export const PARSER_ENDS = ['memory', 'cpu time', 'time', 'died', 'killed', 'unstarted'] as const;
+export const parsersEnded = new Counter({
+  name: 'ci_insights_parsers_ended_total',
+  help: 'Parsers that ended while they read an upload: it took too much memory or time, they died, or were killed.',
+  labelNames: ['reason'],
+  registers,
+});
+
 /** How long an upload would wait; set by what admits uploads. */
 export const uploadWait = { seconds: () => 0 };
 new Gauge({
@@ -189,3 +198,4 @@ export const spansLost = new Counter({
 // unnoticed.
 for (const kind of ['upload', 'webhook'])
   for (const counter of [uploadsPossiblyLost, uploadsShed]) counter.inc({ kind }, 0);
+for (const reason of PARSER_ENDS) parsersEnded.inc({ reason }, 0);

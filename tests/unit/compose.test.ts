@@ -131,7 +131,8 @@ describe('compose.yaml', () => {
   test('gives the API room for its parsers of uploads, two of them', () => {
     const memory = services.api?.deploy.resources.limits.memory ?? '';
     const bytes = Number.parseInt(memory, 10) * { g: 1024 ** 3, m: 1024 ** 2 }[memory.slice(-1) as 'g' | 'm'];
-    const { size, memoryBytesMax } = parsersFor(bytes, Number(services.api?.deploy.resources.limits.cpus));
+    const processors = Number(services.api?.deploy.resources.limits.cpus);
+    const { size, memoryBytesMax } = parsersFor({ memoryBytes: bytes, processors });
     expect([size, memoryBytesMax]).toEqual([2, PARSER_BYTES_MAX]);
     expect(API_BYTES + size * memoryBytesMax).toBeLessThanOrEqual(bytes);
   });

@@ -2,9 +2,10 @@
 import { DEFAULT_HOST } from '../../domain/identity.ts';
 import { InvalidUpload, UploadTooLarge } from '../../formats/errors.ts';
 import { FORMATS } from '../../formats/formats.ts';
+import { TimeSlice } from '../../formats/time-slice.ts';
 import type { ParsedUpload } from '../../formats/upload.ts';
 import { isLarge } from '../../queue/large-test-runs.ts';
-import { type PlainJob, packPlain } from '../../queue/packed-job.ts';
+import { type PackedJob, type PlainJob, packPlain } from '../../queue/packed-job.ts';
 import { type TestRunsJob, testRuns } from '../../queue/test-runs.ts';
 import { unpackBody } from '../body.ts';
 import { NotPermitted, withinBounds } from '../bounds.ts';
@@ -35,7 +36,7 @@ export async function parseUpload(task: ParseTask, body: Uint8Array): Promise<Pa
       rejections: upload.rejections,
       warnings: upload.warnings,
       isCutShort: upload.isCutShort === true,
-      ...jobsOf(chunksOf(upload, head)),
+      ...(await jobsOf(chunksOf(upload, head))),
     };
   } catch (error) {
     if (error instanceof UploadTooLarge) return { outcome: 'refused', why: 'too large', sentence: error.message };
@@ -64,18 +65,21 @@ const SMALL_EXECUTIONS_MAX = 400;
 
 type Jobs = Pick<Extract<ParseResult, { outcome: 'parsed' }>, 'jobs' | 'isLarge' | 'small'>;
 
-function jobsOf(chunks: readonly TestRunsJob[]): Jobs {
+async function jobsOf(chunks: readonly TestRunsJob[]): Promise<Jobs> {
   const [only] = chunks;
   if (only && chunks.length === 1 && only.executions.name.length <= SMALL_EXECUTIONS_MAX) {
     const small = plainJob(only);
     if (small.json.length <= SMALL_LENGTH_MAX) return { jobs: [], isLarge: false, small };
   }
   let length = 0;
-  const jobs = chunks.map((chunk) => {
+  const jobs: PackedJob[] = [];
+  const slice = new TimeSlice();
+  for (const chunk of chunks) {
     const job = plainJob(chunk);
     length += job.json.length;
-    return packPlain(job);
-  });
+    jobs.push(packPlain(job));
+    if (slice.isUsedUp()) await slice.yieldToOthers();
+  }
   return { jobs, isLarge: isLarge(length) };
 }
 

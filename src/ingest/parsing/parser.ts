@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { decodeFrames, encodeFrame, type Frame } from '../../frames.ts';
-import { NICENESS, yieldProcess } from '../../processes.ts';
+import type { PARSER_ENDS } from '../../observability/metrics.ts';
+import { NICENESS, offerProcess, yieldProcess } from '../../processes.ts';
 import { memorySettings } from '../../runtime.ts';
 import type { ParseTask } from './task.ts';
 
@@ -16,10 +17,10 @@ export interface ParserLimits {
 }
 
 /**
- * Why a task has no result. `died`: it failed alone. `killed`: someone else ended it, such as the kernel for want
- * of memory. `unstarted`: it ended before it could read anything.
+ * Why a task has no result. `time`: it got too little processor time. `died`: it failed alone. `killed`: someone else
+ * ended it, such as the kernel for want of memory. `unstarted`: it ended before it could read anything.
  */
-export type ParserEnd = 'memory' | 'cpu time' | 'time' | 'died' | 'killed' | 'unstarted';
+export type ParserEnd = (typeof PARSER_ENDS)[number];
 
 const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
 /** A process may be a little later than the end of its pipe. */
@@ -52,6 +53,7 @@ export class Parser {
     this.#frames = decodeFrames(this.#child.stdout);
     this.#ready = this.#frames.next();
     yieldProcess(this.#child.pid, NICENESS.parsers);
+    offerProcess(this.#child.pid);
     void new Response(this.#child.stderr).text().then((printed) => {
       if (printed !== '') onDeath(printed);
     });

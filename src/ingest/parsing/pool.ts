@@ -3,31 +3,36 @@
  * parser that dies takes nothing with it. Processes, because a Worker of Bun has no limit of memory, and ending one may
  * crash the process.
  */
-import { availableParallelism } from 'node:os';
-import { LRUCache } from 'lru-cache';
-import { HOUR_MS } from '../../domain/time.ts';
 import type { Logger } from '../../observability/log.ts';
-import { parsersFor } from './capacity.ts';
+import { parsersEnded } from '../../observability/metrics.ts';
+import type { ParserCapacity } from './capacity.ts';
 import { Parser, type ParserEnd, type ParserLimits } from './parser.ts';
 import { asSmall, type ParserTrack, trackOf } from './parser-track.ts';
 import { decodeResult, type Parse, type ParseResult, type ParseTask } from './task.ts';
 
-export interface ParserPoolOptions extends Partial<ParserLimits> {
+export interface ParserPoolOptions extends ParserCapacity, Partial<Omit<ParserLimits, 'memoryBytesMax'>> {
   log: Logger;
-  size?: number;
   /** The program of a parser. */
   script?: string;
 }
 
-const { size: SIZE, memoryBytesMax } = parsersFor(process.constrainedMemory(), availableParallelism());
-/** The largest upload that is accepted takes about half of each time. */
-const LIMITS: ParserLimits = { memoryBytesMax, cpuSecondsMax: 15, secondsMax: 60 };
+/** The largest upload that is accepted takes about half of it. */
+const CPU_SECONDS_MAX = 15;
+const SECONDS_MAX = 60;
 /** A parser that has grown beyond this is replaced: its memory would not shrink again. */
 const RESIDENT_BYTES_KEPT = 200 * 1024 * 1024;
 
-/** An upload during which so many parsers were killed is taken for the cause: each request loses two. */
-const KILLED_MAX = 4;
-const SUSPECTS_MAX = 1_000;
+/** For the log. */
+const ENDS: Readonly<Record<ParserEnd, string>> = {
+  memory: 'an upload took more memory to read than a parser may have',
+  'cpu time': 'an upload took more processor time to read than a parser may have',
+  time: 'a parser got too little processor time to read an upload',
+  died: 'a parser failed at an upload',
+  killed: 'the system ended a parser while it read an upload, perhaps because the container had no memory left',
+  unstarted: 'a parser ended before it could read anything',
+};
+/** Ends that say nothing about the upload: another parser may read it. */
+const OF_THE_MACHINE: ReadonlySet<ParserEnd> = new Set(['killed', 'unstarted', 'time']);
 
 interface Waiting {
   task: ParseTask;
@@ -52,12 +57,10 @@ export class ParserPool {
   readonly #waiting: Record<ParserTrack, Line> = { small: new Map(), large: new Map() };
   /** How many parsers read large uploads: at most `size`. For small ones there is one more. */
   #largeCount = 0;
-  /** How many parsers were killed while they read an upload, by what it holds. */
-  readonly #killed = new LRUCache<string, number>({ max: SUSPECTS_MAX, ttl: HOUR_MS });
   #isClosed = false;
 
-  constructor({ log, script, size = SIZE, ...limits }: ParserPoolOptions) {
-    this.#limits = { ...LIMITS, ...limits };
+  constructor({ log, script, size, ...limits }: ParserPoolOptions) {
+    this.#limits = { cpuSecondsMax: CPU_SECONDS_MAX, secondsMax: SECONDS_MAX, ...limits };
     this.#log = log;
     this.#script = script;
     this.#size = size;
@@ -149,41 +152,25 @@ export class ParserPool {
 
   #explain(end: ParserEnd, job: Waiting): void {
     const { repository, input } = job.task;
-    this.#log.warn(
-      { ...repository, input: input.kind, bytes: job.body.length, end },
-      'a parser ended while it read an upload',
-    );
-    const killed = end === 'killed' ? this.#countKilled(job) : 0;
-    const isLost = end === 'killed' || end === 'died' || end === 'unstarted';
-    if (isLost && !job.isRepeated) this.#wait({ ...job, isRepeated: true });
-    else if (end === 'unstarted' || (end === 'killed' && killed < KILLED_MAX)) job.resolve({ outcome: 'interrupted' });
+    this.#log.warn({ ...repository, input: input.kind, bytes: job.body.length, end }, ENDS[end]);
+    parsersEnded.inc({ reason: end });
+    const isWorthRepeating = end === 'killed' || end === 'died' || end === 'unstarted';
+    if (isWorthRepeating && !job.isRepeated) this.#wait({ ...job, isRepeated: true });
+    else if (OF_THE_MACHINE.has(end)) job.resolve({ outcome: 'interrupted' });
     else job.resolve({ outcome: 'refused', ...this.#refusalOf(end) });
   }
 
-  #countKilled({ task, body }: Waiting): number {
-    const { owner, name } = task.repository;
-    const upload = `${owner}/${name} ${Bun.hash(body)}`;
-    const killed = (this.#killed.get(upload) ?? 0) + 1;
-    this.#killed.set(upload, killed);
-    return killed;
-  }
-
-  #refusalOf(end: Exclude<ParserEnd, 'unstarted'>): { why: 'invalid' | 'too large'; sentence: string } {
-    const { memoryBytesMax, cpuSecondsMax, secondsMax } = this.#limits;
+  #refusalOf(end: ParserEnd): { why: 'invalid' | 'too large'; sentence: string } {
+    const { memoryBytesMax, cpuSecondsMax } = this.#limits;
     if (end === 'died')
       return {
         why: 'invalid',
         sentence: 'The upload cannot be read: its parser ended unexpectedly, twice. The service has logged it.',
       };
-    if (end === 'killed')
-      return {
-        why: 'invalid',
-        sentence: `The upload cannot be read: the system ended ${KILLED_MAX} parsers while they read it, perhaps for want of memory. Send it in several uploads. The service has logged it.`,
-      };
     const what =
       end === 'memory'
         ? `takes more than ${Math.round(memoryBytesMax / 1024 ** 2)} MiB of memory`
-        : `takes longer than ${end === 'time' ? secondsMax : cpuSecondsMax} s`;
+        : `takes longer than ${cpuSecondsMax} s`;
     return { why: 'too large', sentence: `The upload ${what} to read. Send it in several uploads.` };
   }
 }
