@@ -3,8 +3,11 @@ FROM oven/bun:1.4.5-slim AS dependencies
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 COPY packages ./packages
-# chdb and embedded-postgres are optional dependencies: 300 MiB that this image does not use.
-RUN bun install --frozen-lockfile --production --omit=optional --ignore-scripts
+# chdb and embedded-postgres are optional dependencies: 300 MiB that this image does not use. Peers are types, or are listed in
+# package.json. Types, source maps and documents are more than half of what is left; licences stay.
+RUN bun install --frozen-lockfile --production --omit=optional --omit=peer --ignore-scripts \
+  && find node_modules -type f ! -iname 'licen[cs]e*' ! -iname 'notice*' \
+    \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' -o -name '*.md' -o -name '*.mdx' -o -name '*.tsbuildinfo' \) -delete
 
 # Tailwind's scanner is an optional dependency, so this stage installs all of them, and leaves them behind.
 FROM oven/bun:1.4.5-slim AS web
