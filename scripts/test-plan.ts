@@ -3,9 +3,10 @@
  * other, the longest first, so that none is left over at the end.
  */
 
-/** Files that measure how others are held up: each runs alone, once everything else is done. */
+/** Files that measure how others are held up, or fill the machine: each runs alone, once everything else is done. */
 export const ALONE: ReadonlySet<string> = new Set([
   'tests/nightly/backlog.test.ts',
+  'tests/nightly/container-memory.test.ts',
   'tests/nightly/hostile-searches.test.ts',
   'tests/nightly/idle-connections.test.ts',
   'tests/nightly/overload.test.ts',

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { adminKeyFile } from '../../src/access/admin-key.ts';
+import type { MemoryGroup } from './memory-group.ts';
 import { beginWithTemplate } from './template.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
@@ -23,8 +24,8 @@ export class ServiceProcess {
   constructor(
     readonly command: 'serve' | 'worker',
     readonly environment: Readonly<Record<string, string | undefined>>,
-    /** `preload`: a module that the process runs first; `root`: the folder of another version. */
-    readonly options: { preload?: string; root?: string } = {},
+    /** `preload`: a module that the process runs first; `root`: the folder of another version; `group`: runs it there. */
+    readonly options: { preload?: string; root?: string; group?: MemoryGroup } = {},
   ) {}
 
   /** On embedded stores in a folder, on a free port. */
@@ -61,10 +62,12 @@ export class ServiceProcess {
   /** Returns when it reports that it is ready. */
   async start(): Promise<void> {
     this.written = '';
-    const { preload, root } = this.options;
+    const { preload, root, group } = this.options;
     const first = preload === undefined ? [] : ['--preload', preload];
     const cli = root === undefined ? CLI : join(root, 'src/cli.ts');
-    const child = spawn(process.execPath, [...first, cli, this.command], {
+    const command = [process.execPath, ...first, cli, this.command];
+    const [program = '', ...args] = group?.command(...command) ?? command;
+    const child = spawn(program, args, {
       env: { ...machine(), LOG_LEVEL: 'error', ...this.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -4,7 +4,7 @@
  */
 
 const MIB = 1024 ** 2;
-/** Enough for the largest upload of every format. */
+/** Enough for the largest upload of every format: `tests/nightly/container-memory.test.ts` sends them. */
 export const PARSER_BYTES_MAX = 1_664 * MIB;
 /** A parser with less could not read an ordinary upload of 100,000 tests. */
 const PARSER_BYTES_MIN = 512 * MIB;
