@@ -15,7 +15,7 @@ import { eventKeys, eventOutbox, repositories } from './schema.ts';
 /** Consumers listen here; the payload is empty. */
 export const EVENTS_CHANNEL = 'ci_insights_events';
 
-/** Rows per statement: each row binds eight parameters, and a statement takes 65,535. */
+/** Rows per statement: each row binds nine parameters, and a statement takes 65,535. */
 const ROWS_MAX = 5_000;
 
 /** Writes events in order. Call it last in a transaction: it locks the repository's row until the commit. */
@@ -44,9 +44,12 @@ export async function recordKeyedEvents(
     .insert(eventKeys)
     .values([...byKey.keys()].map((key) => ({ key, takenAt: new Date(now) })))
     .onConflictDoNothing()
-    .returning({ key: eventKeys.key });
-  const isNew = new Set(taken.map(({ key }) => key));
-  const newEvents = [...byKey].flatMap(([key, event]) => (isNew.has(key) ? [event] : []));
+    .returning({ key: eventKeys.key, id: eventKeys.eventId });
+  const idOf = new Map(taken.map(({ key, id }) => [key, id]));
+  const newEvents = [...byKey].flatMap(([key, event]) => {
+    const id = idOf.get(key);
+    return id === undefined ? [] : [{ ...event, id }];
+  });
   await insertEvents(tx, repositoryId, newEvents, receivedAt);
   return newEvents.length;
 }
@@ -70,7 +73,8 @@ async function lockRepository(tx: Executor, repositoryId: string, now: number): 
 async function insertEvents(
   tx: Executor,
   repositoryId: string,
-  events: readonly NewEvent[],
+  /** Without an id, an event gets the next one. */
+  events: readonly (NewEvent & { id?: number })[],
   receivedAt: Date,
 ): Promise<void> {
   for (let from = 0; from < events.length; from += ROWS_MAX)
