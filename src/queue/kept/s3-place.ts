@@ -30,6 +30,11 @@ export class S3Place implements KeptPlace {
     }
   }
 
+  /** Throws if the store does not answer, or refuses. */
+  async ping(): Promise<void> {
+    await inTime(this.#client.list({ prefix: this.#prefix, maxKeys: 1 }));
+  }
+
   async read(name: string): Promise<string> {
     const file = this.#client.file(this.#prefix + name);
     try {
