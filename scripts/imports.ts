@@ -121,6 +121,7 @@ export const ALLOWED = {
     'postgres',
     'queue',
     'transfer',
+    'workers',
   ],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -10,6 +10,7 @@ import { type CommentsConfig, commentsConfigOf, repositoryList } from './comment
 import { UserError } from './errors.ts';
 import { type HostSite, secretsOfSite } from './hosts/site.ts';
 import { hostApps, hostNames, hostSecrets, hostSitesOf, hostTokens, namedHosts } from './hosts-config.ts';
+import { type KeptConfig, keptOf, s3Place } from './kept-config.ts';
 import { type OidcConfig, oidcOf, oidcScopes, oidcTenants, signInRules } from './oidc-config.ts';
 import { parseRedisUrl } from './queue/redis-url.ts';
 import { withSecretFiles } from './secret-file.ts';
@@ -98,6 +99,13 @@ const environmentSchema = z.object({
   RETENTION_DAYS: whole(1, 36_500).optional(),
   AUDIT_RETENTION_DAYS: whole(1, 36_500).optional(),
   CLAIM_DAYS: whole(2, 36_500).optional(),
+  UPLOADS_KEPT_DAYS: whole(1, 365).optional(),
+  UPLOADS_KEPT_IN: z.string().optional(),
+  UPLOADS_KEPT_S3: s3Place.optional(),
+  S3_ENDPOINT: url('http:', 'https:').optional(),
+  S3_REGION: z.string().optional(),
+  S3_ACCESS_KEY_ID: z.string().optional(),
+  S3_SECRET_ACCESS_KEY: z.string().optional(),
   PULL_REQUEST_COMMENTS: repositoryList.optional(),
   COMMIT_CHECKS: repositoryList.optional(),
   HOSTS: namedHosts.optional(),
@@ -163,6 +171,8 @@ export interface Config {
   auditRetentionDays: number;
   /** For how long it is known which executions of a source are stored; undefined: as long as they are. */
   claimDays: number | undefined;
+  /** Undefined: what arrives is not kept beside the stores. */
+  uploadsKept: KeptConfig | undefined;
   /** The repository hosts. The first is the default host, whose repositories have addresses without its name. */
   hosts: readonly HostSite[];
   /** What the service writes at repository hosts; undefined: nothing. */
@@ -206,6 +216,7 @@ export function secretsOf(config: Config): string[] {
     ...[redis?.password, redis?.sentinelPassword].filter((password) => password !== undefined),
     ...config.hosts.flatMap(secretsOfSite),
     ...(config.oidc ? [config.oidc.clientSecret] : []),
+    ...(config.uploadsKept?.s3 ? [config.uploadsKept.s3.secretAccessKey] : []),
     ...Object.values(config.tracing?.headers ?? {}),
   ];
 }
@@ -243,11 +254,12 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if (env.CLICKHOUSE_CLUSTER && !env.CLICKHOUSE_URL)
     throw new UserError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL: the address of a server in that cluster.');
   const hosts = hostSitesOf(env);
+  const dataDir = resolve(env.DATA_DIR ?? './.data');
   return {
     host: env.HOST ?? '127.0.0.1',
     port: env.PORT ?? DEFAULTS.port,
     role,
-    dataDir: resolve(env.DATA_DIR ?? './.data'),
+    dataDir,
     databaseUrl: env.DATABASE_URL,
     databaseDirectUrl: env.DATABASE_DIRECT_URL,
     redisUrl: env.REDIS_URL,
@@ -258,6 +270,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     retentionDays: env.RETENTION_DAYS ?? DEFAULTS.retentionDays,
     auditRetentionDays: env.AUDIT_RETENTION_DAYS ?? DEFAULTS.auditRetentionDays,
     claimDays: env.CLAIM_DAYS,
+    uploadsKept: keptOf(env, dataDir),
     hosts,
     commentsConfig: commentsConfigOf(env, hosts),
     oidc: oidcOf(env),

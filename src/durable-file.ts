@@ -19,7 +19,12 @@ export function writeDurably(file: string, content: string): void {
 /** Moves a file or a folder within its folder. Returns when the new name is on disk. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
-  const folder = openSync(dirname(to), 'r');
+  syncFolder(dirname(to));
+}
+
+/** Returns when the names in a folder are on disk. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
   try {
     fsyncSync(folder);
   } finally {

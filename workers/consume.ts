@@ -14,6 +14,7 @@ import type { DeadLetterStore } from '../src/postgres/dead-letters.ts';
 import type { QueueBackend } from '../src/queue/backend.ts';
 import { type Unpacked, unpack } from '../src/queue/encoding.ts';
 import type { JobKind } from '../src/queue/job-kind.ts';
+import type { KeptUploads } from '../src/queue/kept/kept-uploads.ts';
 import { countJobs } from './job-metrics.ts';
 import { JobsInHand } from './jobs-in-hand.ts';
 
@@ -42,6 +43,8 @@ export interface ConsumerDeps {
   queues: QueueBackend;
   deadLetters: DeadLetterStore;
   log: Logger;
+  /** Where jobs are kept for a restore; nowhere unless given. */
+  kept?: Pick<KeptUploads, 'keep'> | undefined;
 }
 
 /** Starts a worker on the queue. */
@@ -100,7 +103,11 @@ async function run<S extends z.ZodType>(
     if ('buried' in unpacked) return await bury(deps, kind, { id: received.id, data: job.data }, unpacked);
     const { payload, bytes } = unpacked;
     room.takes(bytes);
+    const keep = () => deps.kept?.keep({ queue: kind.name, ...received, data: job.data, payload });
+    if (received.attempt === 1) await keep();
     const outcome = await outcomeOf(kind, handler, payload, { ...received, bytes });
+    // Again when it is stored at last: what is kept since a moment has all that was stored since then.
+    if (received.attempt > 1) await keep();
     if (outcome) await bury(deps, kind, { id: received.id, data: job.data, payload }, outcome);
   } finally {
     room.leave();

@@ -8,6 +8,7 @@ import type { OutboxConsumerName } from '../src/postgres/outbox-consumers.ts';
 import { STORED_CHANNEL } from '../src/postgres/partitions.ts';
 import { TestNamesStore } from '../src/postgres/test-names.ts';
 import { importedTestRuns } from '../src/queue/imported-test-runs.ts';
+import { KeptUploads } from '../src/queue/kept/kept-uploads.ts';
 import type { JobName } from '../src/queue/kinds.ts';
 import { largeTestRuns } from '../src/queue/large-test-runs.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
@@ -21,6 +22,7 @@ import { Deleter } from './deleter.ts';
 import { Evaluator } from './evaluator.ts';
 import { Expiry } from './expiry.ts';
 import { FingerprintBudget } from './fingerprint-budget.ts';
+import { Keeper } from './keeper.ts';
 import type { OutboxConsumer } from './outbox-consumer.ts';
 import { prEventsHandler } from './pr-events.ts';
 import { Refresher } from './refresher.ts';
@@ -68,6 +70,7 @@ export function startWorkers(
   const { clock, clockAgreement, log, clickhouse, background, repositories, quarantines, notifications } = deps;
   const { db } = deps.postgres;
   const { retentionDays, auditRetentionDays, claimDays, commentsConfig } = deps.config;
+  const kept = deps.config.uploadsKept && new KeptUploads(deps, deps.config.uploadsKept);
   const isHasty = evaluationPauseMs === 0;
   const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
   const refresher = new Refresher({ db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce });
@@ -100,7 +103,7 @@ export function startWorkers(
       prEventsHandler({ clock, log, db, repositories, retentionDays, commentedSince: since }),
     ),
   };
-  const workers = Object.values(consumers).map((start) => start(deps));
+  const workers = Object.values(consumers).map((start) => start({ ...deps, kept }));
   const takeJobs = (isAgreed: boolean): void => {
     for (const worker of workers) isAgreed ? worker.resume() : void worker.pause();
   };
@@ -117,6 +120,7 @@ export function startWorkers(
       retentionDays,
       auditRetentionDays,
       claimDays,
+      kept,
       log,
     },
   });
@@ -137,6 +141,7 @@ export function startWorkers(
   const others = [
     ...[sweeper, retention, expiry, deleter, refresher, regrouper, renamer, verifier, backtester, ...evaluators],
     ...commenters,
+    ...(kept ? [new Keeper({ kept, log })] : []),
   ];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();
@@ -152,6 +157,7 @@ export function startWorkers(
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
       await Promise.all(loops.map((loop) => loop.stop()));
+      await kept?.close();
     },
   };
 }

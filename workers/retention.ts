@@ -42,6 +42,7 @@ import { removeRows } from '../src/postgres/repository-rows.ts';
 import { forgetDaysBefore } from '../src/postgres/repository-totals.ts';
 import { forgetViewsOfEndedKeys } from '../src/postgres/saved-views.ts';
 import { repositories } from '../src/postgres/schema.ts';
+import type { KeptUploads } from '../src/queue/kept/kept-uploads.ts';
 import { Loop } from './loop.ts';
 
 /** Every table with rows of repositories is partitioned by month. */
@@ -63,11 +64,15 @@ export interface RetentionDeps {
   auditRetentionDays: number;
   /** Undefined: claims say which executions they are of until they leave with their month. */
   claimDays: number | undefined;
+  /** Undefined: what arrives is not kept. */
+  kept?: Pick<KeptUploads, 'removeOld' | 'removeRepository'> | undefined;
   log: Logger;
 }
 
 export class Retention {
   readonly loop: Loop;
+  /** Deletions whose repositories are no longer among what was kept before. */
+  readonly #looked = new Set<string>();
 
   constructor(private readonly deps: RetentionDeps) {
     this.loop = new Loop({
@@ -112,6 +117,7 @@ export class Retention {
     await forgetViewsOfEndedKeys(db, clock.now());
     await this.#forgetDeleted();
     await this.#forgetTests();
+    await this.#forgetKept();
     return expired;
   }
 
@@ -159,6 +165,21 @@ export class Retention {
     for (const { id } of await deletionsFinishedSince(db, clock.now() - DAY_MS))
       await removeRows(db, id, (tx, removed) => noteRemoved(tx, receiptOf({ id }), removed));
     await forgetDeletions(db, clock.now() - Math.max(auditRetentionDays, RECEIPT_DAYS_MIN) * DAY_MS);
+  }
+
+  /**
+   * Kept uploads of deleted repositories leave, and what is kept for long enough. A deletion looks through all that is kept once
+   * in a process; later, for a day, through what has been kept since: jobs that waited when it was asked for.
+   */
+  async #forgetKept(): Promise<void> {
+    const { kept, db, clock } = this.deps;
+    if (!kept) return;
+    await kept.removeOld();
+    for (const { id, owner, name, deletedAt } of await deletionsFinishedSince(db, clock.now() - DAY_MS)) {
+      const until = deletedAt.getTime();
+      await kept.removeRepository({ owner, name }, until, this.#looked.has(id) ? until - HOUR_MS : 0);
+      this.#looked.add(id);
+    }
   }
 
   async #drop(month: number, partitions: readonly Partition[]): Promise<void> {

@@ -212,7 +212,8 @@ CREATE TABLE "ci_insights"."stale_commits" (
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."event_keys" (
 	"key" uuid PRIMARY KEY NOT NULL,
-	"taken_at" timestamp with time zone NOT NULL
+	"taken_at" timestamp with time zone NOT NULL,
+	"event_id" bigint DEFAULT nextval('ci_insights.event_ids') NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "ci_insights"."event_outbox" (

@@ -17,6 +17,7 @@ import { peopleCommand } from './people.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { reposCommand } from './repos.ts';
+import { resendCommand } from './resend.ts';
 import { sentenceOf } from './sentence.ts';
 import { serveCommand } from './serve.ts';
 import { sessionsCommand } from './sessions.ts';
@@ -44,6 +45,7 @@ export const buildProgram = async (wrapped: readonly string[] = []) =>
     dumpCommand(),
     restoreCommand(),
     reconcileCommand(),
+    resendCommand(),
     explainCommand(),
     backtestCommand(),
     deadLettersCommand(),

@@ -17,15 +17,15 @@ export const reconcileCommand = (): Command =>
       const { recordAudit } = await import('../postgres/audit.ts');
       await withStores(async (deps) => {
         if (dryRun) {
-          const { removed, unclaimed } = await previewReconciliation(deps);
+          const { removed, unclaimed, eventsRemoved, eventsLost } = await previewReconciliation(deps);
           return print(
-            `${count(removed, 'execution')} in ClickHouse that PostgreSQL does not know would be removed, and ${count(unclaimed, 'execution')} that ClickHouse lacks would count as new when they are sent again. Nothing was changed.`,
+            `${count(removed, 'execution')} and ${count(eventsRemoved, 'event')} in ClickHouse that PostgreSQL does not know would be removed, and ${count(unclaimed, 'execution')} and ${count(eventsLost, 'event')} that ClickHouse lacks would count as new when they are sent again. Nothing was changed.`,
           );
         }
         await recordAudit(deps.postgres.db, operatorOf('reconcile'), { action: 'stores.reconcile' }, deps.clock.now());
-        const { removed, unclaimed } = await reconcile(deps);
+        const { removed, unclaimed, eventsRemoved, eventsLost } = await reconcile(deps);
         print(
-          `Both stores agree: ${count(removed, 'execution')} removed from ClickHouse, ${count(unclaimed, 'execution')} count as new when they are sent again.`,
+          `Both stores agree: ${count(removed, 'execution')} and ${count(eventsRemoved, 'event')} removed from ClickHouse, ${count(unclaimed, 'execution')} and ${count(eventsLost, 'event')} count as new when they are sent again.`,
         );
       });
     });

@@ -42,6 +42,7 @@ export const AUDIT_ACTIONS = [
   'stores.dump',
   'stores.restore',
   'stores.reconcile',
+  'uploads.resend',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

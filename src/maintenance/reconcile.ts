@@ -19,6 +19,8 @@ import { ingestBlocks } from '../postgres/schema.ts';
 import type { RebuildDeps } from './derive-again.ts';
 import { dropTable, replacePartitions } from './partitions.ts';
 import { rebuild } from './rebuild.ts';
+import { type EventDifference, eventDifference, giveUpEvents } from './reconcile-events.ts';
+import { evaluateStoredParts } from './stored-parts.ts';
 import { isSame, type LedgerDeps, type MonthDifference, monthsThatDiffer, serverTime, sumOf } from './verify-ledger.ts';
 
 const LEAVING = 'leaving';
@@ -29,6 +31,12 @@ const receivedSince = defineLongQuery(
   { month: 'UInt32', since_ms: 'Int64' },
   z.object({ execution_id: z.string().transform(BigInt) }),
 );
+const storedMonths = defineLongQuery('maintenance/stored_months', {}, z.object({ month: z.number() }));
+const tornExecutions = defineLongQuery(
+  'maintenance/torn_executions',
+  { month: 'UInt32' },
+  z.object({ execution_id: z.string().transform(BigInt) }),
+);
 const createLeaving = defineStatement('maintenance/create_leaving', {});
 const stayingExecutions = defineStatement('maintenance/staying_executions', { month: 'UInt32' });
 const stayingFailures = defineStatement('maintenance/staying_failures', { month: 'UInt32' });
@@ -36,15 +44,23 @@ const stayingFailures = defineStatement('maintenance/staying_failures', { month:
 type ReconcileDeps = RebuildDeps & LedgerDeps;
 
 export interface Reconciliation {
+  /** Executions that ClickHouse has without their failures, or the other way round: they leave first. */
+  torn: number;
   /** Executions that were stored and not claimed. */
   removed: number;
   /** Executions that were claimed and not stored. */
   unclaimed: number;
+  /** Events that were in the log, and that PostgreSQL does not know. */
+  eventsRemoved: number;
+  /** Events of hosts and producers that PostgreSQL handed over, and that the log lacks. */
+  eventsLost: number;
 }
 
 /** Counts what {@link reconcile} would give up. */
 export async function previewReconciliation(deps: ReconcileDeps): Promise<Reconciliation> {
-  const found: Reconciliation = { removed: 0, unclaimed: 0 };
+  const events = await eventDifference(storesOf(deps));
+  const found = foundOf(events);
+  for await (const { ids } of tornIn(deps)) found.torn += ids.length;
   for await (const difference of monthsThatDiffer(deps)) {
     found.removed += (await leavingOf(deps, difference)).length;
     found.unclaimed += difference.missing.length;
@@ -58,18 +74,33 @@ export async function previewReconciliation(deps: ReconcileDeps): Promise<Reconc
  * claims (`CLAIM_DAYS`) are of executions that are not stored.
  */
 export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
-  const found: Reconciliation = { removed: 0, unclaimed: 0 };
+  // A backup has parts that wait to be counted. What is taken back below must not be counted after that.
+  await evaluateStoredParts({ db: deps.postgres.db, log: deps.log });
+  const events = await eventDifference(storesOf(deps));
+  const found = foundOf(events);
+  for await (const { month, ids } of tornIn(deps)) {
+    await remove(deps, month, ids);
+    found.torn += ids.length;
+  }
   for await (const difference of monthsThatDiffer(deps)) {
     const leaving = await leavingOf(deps, difference);
-    if (leaving.length > 0) await remove(deps, difference, leaving);
+    if (leaving.length > 0) await remove(deps, difference.month, leaving);
     if (difference.missing.length > 0) await takeBack(deps, difference);
     found.removed += leaving.length;
     found.unclaimed += difference.missing.length;
   }
+  await giveUpEvents(storesOf(deps), events);
   await renumber(deps.postgres.db);
   await rebuild(deps);
   return found;
 }
+
+const storesOf = ({ postgres: { db }, clickhouse }: ReconcileDeps) => ({ db, clickhouse });
+
+const foundOf = ({ removed, lost }: EventDifference): Reconciliation => ({
+  ...{ torn: 0, removed: 0, unclaimed: 0 },
+  ...{ eventsRemoved: removed, eventsLost: lost.length },
+});
 
 /** Closed claims do not say of which executions they are: but those arrived long before the last that PostgreSQL knows. */
 async function leavingOf(deps: ReconcileDeps, difference: MonthDifference): Promise<bigint[]> {
@@ -90,11 +121,14 @@ async function newestBlockAt({ postgres: { db } }: ReconcileDeps): Promise<numbe
   return row?.newest?.getTime() ?? 0;
 }
 
-async function remove(
-  { clickhouse }: ReconcileDeps,
-  { month }: MonthDifference,
-  leaving: readonly bigint[],
-): Promise<void> {
+async function* tornIn({ clickhouse }: ReconcileDeps): AsyncGenerator<{ month: number; ids: bigint[] }> {
+  for (const { month } of await clickhouse.select(storedMonths, {})) {
+    const rows = await clickhouse.select(tornExecutions, { month });
+    if (rows.length > 0) yield { month, ids: rows.map(({ execution_id: id }) => id) };
+  }
+}
+
+async function remove({ clickhouse }: ReconcileDeps, month: number, leaving: readonly bigint[]): Promise<void> {
   await dropTable(clickhouse, LEAVING);
   await clickhouse.command(createLeaving({}).sql);
   for (let from = 0; from < leaving.length; from += LINES_AT_ONCE) {

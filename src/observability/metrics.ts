@@ -99,6 +99,18 @@ new Gauge({
   },
 });
 
+export const uploadsNotKept = new Counter({
+  name: 'ci_insights_uploads_not_kept_total',
+  help: 'Uploads and webhooks that are stored, but could not be kept for a restore.',
+  registers,
+});
+
+export const uploadsKeptWaiting = new Gauge({
+  name: 'ci_insights_uploads_kept_waiting_seconds',
+  help: 'Age of the oldest kept uploads that wait to be moved to the S3 store; 0 if none do.',
+  registers,
+});
+
 export const hostWrites = new Counter({
   name: 'ci_insights_host_writes_total',
   help: 'Comments on pull requests and checks of commits, by outcome: what was done, limited (by the host) or failed.',

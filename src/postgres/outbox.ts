@@ -22,6 +22,8 @@ const ROWS_MAX = 5_000;
 export interface DatedEvent {
   event: NewEvent;
   receivedAt: Date;
+  /** Without one, it gets the next. */
+  id?: number;
 }
 
 const at =
@@ -64,10 +66,13 @@ export async function recordKeyedEvents(
     .insert(eventKeys)
     .values([...byKey.keys()].map((key) => ({ key, takenAt: new Date(now) })))
     .onConflictDoNothing()
-    .returning({ key: eventKeys.key });
-  const isNew = new Set(taken.map(({ key }) => key));
-  const newEvents = [...byKey].flatMap(([key, event]) => (isNew.has(key) ? [event] : []));
-  await insertEvents(tx, repositoryId, newEvents.map(at(receivedAt)), now);
+    .returning({ key: eventKeys.key, id: eventKeys.eventId });
+  const idOf = new Map(taken.map(({ key, id }) => [key, id]));
+  const newEvents = [...byKey].flatMap(([key, event]): DatedEvent[] => {
+    const id = idOf.get(key);
+    return id === undefined ? [] : [{ event, receivedAt, id }];
+  });
+  await insertEvents(tx, repositoryId, newEvents, now);
   return newEvents.length;
 }
 
@@ -95,10 +100,10 @@ async function insertEvents(
 ): Promise<void> {
   for (let from = 0; from < events.length; from += ROWS_MAX)
     await tx.insert(eventOutbox).values(
-      events.slice(from, from + ROWS_MAX).map(({ event, receivedAt }) => ({
+      events.slice(from, from + ROWS_MAX).map(({ event, ...dated }) => ({
         ...event,
+        ...dated,
         repositoryId,
-        receivedAt,
         writtenAt: new Date(now),
         outcome: outcomeOf(event),
         metadata: JSON.stringify(event.metadata),

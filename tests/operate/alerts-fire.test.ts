@@ -55,6 +55,11 @@ const CASES: Readonly<Record<string, { minutes: number; ill: Series; well: Serie
     ill: { 'ci_insights_uploads_possibly_lost_total{kind="upload"}': '0x5 1x10' },
     well: { 'ci_insights_uploads_possibly_lost_total{kind="upload"}': '3x20' },
   },
+  CiInsightsUploadsNotKept: {
+    minutes: 12,
+    ill: { ci_insights_uploads_not_kept_total: '0x3 1+1x15' },
+    well: { ci_insights_uploads_not_kept_total: '2x20', ci_insights_uploads_kept_waiting_seconds: '90x20' },
+  },
   CiInsightsUploadsWait: {
     minutes: 10,
     ill: { 'ci_insights_upload_wait_seconds{instance="a"}': '4x15' },

@@ -14,6 +14,9 @@ const OTHERS = {
   HOSTS: 'github; gitlab',
   PUBLIC_URL: 'https://ci-insights.acme.example',
   OIDC_ISSUER: 'https://login.acme.example',
+  UPLOADS_KEPT_DAYS: '7',
+  UPLOADS_KEPT_S3: 's3://acme/kept',
+  S3_ACCESS_KEY_ID: 'ci-insights',
   OIDC_CLIENT_ID: 'ci-insights',
   OIDC_ACCESS: 'group:platform admin *',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
@@ -26,6 +29,7 @@ const VALUES: Record<(typeof SECRET_SETTINGS)[number], string> = {
   HOST_TOKENS: 'github=ghp_0123456789abcdef,gitlab=glpat-0123456789abcdef',
   HOST_WEBHOOK_SECRETS: 'github=0123456789abcdef,gitlab=fedcba9876543210',
   OIDC_CLIENT_SECRET: 'fifth-password-of-the-client',
+  S3_SECRET_ACCESS_KEY: 'seventh-password-of-the-store',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=sixth-password',
 };
 const inFile = (name: string, text: string): string => {

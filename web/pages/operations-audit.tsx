@@ -54,6 +54,7 @@ const DEEDS: Record<Entry['action'], string> = {
   'stores.dump': 'wrote everything to a dump',
   'stores.restore': 'restored a dump',
   'stores.reconcile': 'made restored stores agree',
+  'uploads.resend': 'sent kept uploads again',
 };
 const ACTIONS = Object.keys(DEEDS).filter((name): name is Entry['action'] => name in DEEDS);
 

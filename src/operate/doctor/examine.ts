@@ -18,6 +18,7 @@ import { RELAY } from '../../postgres/outbox-consumers.ts';
 import { lockDataDir, lockHolder } from '../../service-lock.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, inTime, ok, problem, reasonOf, tlsRemedy, warning } from './finding.ts';
+import { checkKept } from './kept.ts';
 import { checkDataFolder, checkRuntime } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkQueue } from './queue.ts';
@@ -31,6 +32,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   const findings = [ok('Configuration', 'All values are valid.'), checkRuntime()];
   if (isEmbedded) findings.push(...(await checkDataFolder(config)));
   if (findings.some(({ level }) => level === 'problem')) return findings;
+  findings.push(...(await checkKept(config)));
   const unlock = isEmbedded && !isServed && existsSync(config.dataDir) ? await lockDataDir(config.dataDir) : () => {};
   try {
     findings.push(...(await checkStores(config, isServed)));

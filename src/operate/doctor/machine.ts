@@ -23,7 +23,7 @@ export async function checkDataFolder({ dataDir }: Config): Promise<Finding[]> {
 }
 
 /** The folder, or the nearest existing one above it: the first start creates the rest. */
-function existing(path: string): string {
+export function existing(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
 }
 

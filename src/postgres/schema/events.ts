@@ -89,6 +89,8 @@ export const eventKeys = schema.table(
   {
     key: uuid().primaryKey(),
     takenAt: moment('taken_at').notNull(),
+    /** The event that the key was taken for. */
+    eventId: bigint('event_id', { mode: 'number' }).notNull().default(nextValueOf(eventIds)),
   },
   // By age: keys are kept as long as events.
   (table) => [index('event_keys_taken').on(table.takenAt)],

@@ -13,7 +13,7 @@ const CACHE = resolve(import.meta.dir, '../../../node_modules/.cache/clients');
  * Lists of packages with exact versions: `tests/clients/requirements/*.txt`. `newest` has the last releases of the mergify clients
  * under an open-source licence, `older` the CLI as it was before June 2026.
  */
-type Requirements = 'newest' | 'older' | 'schemathesis' | 'recipes' | 'tools' | 'deploy';
+type Requirements = 'newest' | 'older' | 'schemathesis' | 'recipes' | 'tools' | 'deploy' | 's3';
 
 export interface PythonEnvironment {
   /** Folder of its programs. */
