@@ -36,7 +36,7 @@ export interface OutboxConsumerOptions {
 export class OutboxConsumer {
   readonly loop: Loop;
 
-  constructor(private readonly options: OutboxConsumerOptions) {
+  constructor(protected readonly options: OutboxConsumerOptions) {
     this.loop = new Loop({
       name: options.name,
       log: options.log,
@@ -49,27 +49,30 @@ export class OutboxConsumer {
 
   /** Takes all that waits now, unless another process is at it. Throws if a store does not respond. */
   async drain(): Promise<void> {
-    const { db } = this.options;
-    for (let isMore = true; isMore; ) {
-      isMore = await this.#takeNext();
-      await onPostgres(() => deleteTaken(db));
-    }
+    await drainOutbox(this.options);
   }
+}
 
-  async #takeNext(): Promise<boolean> {
-    const { db, name, take, onTaken } = this.options;
-    if (!(await onPostgres(() => isAnythingWaiting(db, name)))) return false;
-    if (!(await onPostgres(() => db.transaction((tx) => takeBatch(tx, name))))) return false;
-    const taken = await onPostgres(() =>
-      db.transaction(async (tx) => {
-        const batch = await batchInHand(tx, name);
-        if (!batch) return undefined;
-        if (batch.events.length > 0) await take(batch);
-        await acknowledge(tx, name, batch);
-        return batch;
-      }),
-    );
-    if (taken) onTaken?.(taken);
-    return taken !== undefined;
+/** Gives a consumer all that waits now, unless another process is at it. Throws if a store does not respond. */
+export async function drainOutbox(consumer: Omit<OutboxConsumerOptions, 'log'>): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    isMore = await takeNext(consumer);
+    await onPostgres(() => deleteTaken(consumer.db));
   }
+}
+
+async function takeNext({ db, name, take, onTaken }: Omit<OutboxConsumerOptions, 'log'>): Promise<boolean> {
+  if (!(await onPostgres(() => isAnythingWaiting(db, name)))) return false;
+  if (!(await onPostgres(() => db.transaction((tx) => takeBatch(tx, name))))) return false;
+  const taken = await onPostgres(() =>
+    db.transaction(async (tx) => {
+      const batch = await batchInHand(tx, name);
+      if (!batch) return undefined;
+      if (batch.events.length > 0) await take(batch);
+      await acknowledge(tx, name, batch);
+      return batch;
+    }),
+  );
+  if (taken) onTaken?.(taken);
+  return taken !== undefined;
 }

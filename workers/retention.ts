@@ -10,6 +10,7 @@ import { isNotNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../src/clickhouse/client.ts';
 import { REPOSITORY_TABLES, removeEventsBefore } from '../src/clickhouse/repository-rows.ts';
+import { ShardByShard } from '../src/clickhouse/shards.ts';
 import type { Clock } from '../src/clock.ts';
 import { byService } from '../src/domain/audit.ts';
 import { RATIO_DAYS } from '../src/domain/ratio-window.ts';
@@ -88,20 +89,15 @@ export class Retention {
    * Drops every month that is past its retention with its claims, old receipts, the files of old changes, the totals of days
    * that no series shows any more, the keys of events that have left, and the saved views of keys that have ended. Asks for
    * the tests to be forgotten that have not run for as long as their repository says. Returns the months as YYYYMM, oldest first. Drops nothing by a clock that is in doubt: a month that leaves late is no harm, and
-   * one that leaves early is lost.
+   * one that leaves early is lost. On a cluster, does what concerns the shards that answer, and then throws if one does not.
    */
   async run(): Promise<number[]> {
     const { clickhouse, db, clock, clockAgreement, retentionDays, auditRetentionDays, claimDays, log } = this.deps;
     if (!clockAgreement.isAgreed) return [];
-    const partitions = await this.#partitions();
-    const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
-    const expired = months.filter((month) => !isRetained(startOfMonth(month), clock.now(), retentionDays));
-    for (const month of expired)
-      await this.#drop(
-        month,
-        partitions.filter((partition) => partition.month === month),
-      );
-    await dropMonthsOfRepositories({ clickhouse, db, log, settle: () => this.#settle() }, retentionDays, clock.now());
+    const shards = new ShardByShard(clickhouse);
+    const expired = (await shards.attempt('every shard', () => this.#dropExpired())) ?? [];
+    const months = { clickhouse, db, log, shards, settle: (id: string) => this.#settle(id) };
+    await dropMonthsOfRepositories(months, retentionDays, clock.now());
     await forgetClaims(db, oldestRetainedMonth(clock.now(), retentionDays));
     if (claimDays !== undefined) await closeClaims(db, claimDays);
     await forgetOldReceipts(db, clock.now());
@@ -112,17 +108,32 @@ export class Retention {
     // The last 30 days still change, because the days of tests leave their summaries.
     await onPostgres(() => forgetDaysBefore(db, dayOf(clock.now()) - 2 * RATIO_DAYS));
     await onPostgres(() => forgetEventKeys(db, clock.now() - retentionDays * DAY_MS));
-    await this.#forgetEvents();
+    await this.#forgetEvents(shards);
     await forgetAudit(db, clock.now() - auditRetentionDays * DAY_MS);
     await forgetViewsOfEndedKeys(db, clock.now());
     await this.#forgetDeleted();
-    await this.#forgetTests();
+    await this.#forgetTests(shards);
     await this.#forgetKept();
+    shards.rethrow();
+    return expired;
+  }
+
+  /** A month leaves as a whole, so this waits for every shard: a month that leaves late is no harm. */
+  async #dropExpired(): Promise<number[]> {
+    const { clock, retentionDays } = this.deps;
+    const partitions = await this.#partitions();
+    const months = [...new Set(partitions.map(({ month }) => month))].sort((a, b) => a - b);
+    const expired = months.filter((month) => !isRetained(startOfMonth(month), clock.now(), retentionDays));
+    for (const month of expired)
+      await this.#drop(
+        month,
+        partitions.filter((partition) => partition.month === month),
+      );
     return expired;
   }
 
   /** Where events are kept for less time than executions. By whole UTC days, so that they leave once a day. */
-  async #forgetEvents(): Promise<void> {
+  async #forgetEvents(shards: ShardByShard): Promise<void> {
     const { clickhouse, db, clock, log } = this.deps;
     const known = await onPostgres(() =>
       db
@@ -132,13 +143,16 @@ export class Retention {
     );
     for (const { id, days } of known) {
       if (days === null) continue;
-      const events = await removeEventsBefore(clickhouse, id, (dayOf(clock.now()) - days) * DAY_MS);
-      if (events > 0) log.info({ repository: id, events }, 'removed events that are past their retention');
+      const before = (dayOf(clock.now()) - days) * DAY_MS;
+      const events = await shards.attempt(await clickhouse.shardOf(id), () =>
+        removeEventsBefore(clickhouse, id, before),
+      );
+      if (events) log.info({ repository: id, events }, 'removed events that are past their retention');
     }
   }
 
   /** Asks for what the rules of repositories forget; the deleter does it. By whole UTC days, so that it costs once a day. */
-  async #forgetTests(): Promise<void> {
+  async #forgetTests(shards: ShardByShard): Promise<void> {
     const { clickhouse, db, clock, auditRetentionDays } = this.deps;
     const waiting = new Set((await unfinishedForgettings(db)).map(({ repositoryId }) => repositoryId));
     const known = await onPostgres(() =>
@@ -148,7 +162,10 @@ export class Retention {
       const { id, forgetTestsAfterDays: days } = repository;
       if (days === null || waiting.has(id)) continue;
       const notRunSince = new Date((dayOf(clock.now()) - days) * DAY_MS).toISOString();
-      const { tests } = await findTests({ db, clickhouse }, id, { testIds: undefined, notRunSince });
+      const found = await shards.attempt(await clickhouse.shardOf(id), () =>
+        findTests({ db, clickhouse }, id, { testIds: undefined, notRunSince }),
+      );
+      const tests = found?.tests ?? [];
       const by = byService(`not run for ${days} days`);
       if (tests.length > 0)
         await onPostgres(() => db.transaction((tx) => beginForgettingTests(tx, repository, tests, by, clock.now())));
@@ -206,10 +223,12 @@ export class Retention {
   }
 
   /** Evaluates what waits, and judges what is stale: a month that leaves is folded as it is judged. */
-  async #settle(): Promise<void> {
+  async #settle(repositoryId?: string): Promise<void> {
     const { clickhouse, clock, db, quarantines, log } = this.deps;
     await evaluateStoredParts({ db, log });
-    await new Refresh({ clickhouse, clock, db, quarantines }, true).all();
+    const refresh = new Refresh({ clickhouse, clock, db, quarantines }, true);
+    if (repositoryId === undefined) return refresh.all();
+    while (await refresh.refresh(repositoryId));
   }
 
   /** The partitions of all monthly tables. Their ids begin with year and month. */

@@ -5,13 +5,14 @@ import type { ClickHouse } from './client.ts';
 export const changed = (clickhouse: ClickHouse, differing: Partial<ClickHouse>): ClickHouse => ({
   select: (query, params, turn) => clickhouse.select(query, params, turn),
   rows: (sql, params) => clickhouse.rows(sql, params),
-  command: (sql, params) => clickhouse.command(sql, params),
+  command: (sql, params, options) => clickhouse.command(sql, params, options),
   insert: (table, lines, token, shard) => clickhouse.insert(table, lines, token, shard),
   fill: (target, select) => clickhouse.fill(target, select),
   ping: () => clickhouse.ping(),
   close: () => clickhouse.close(),
   isSharded: clickhouse.isSharded,
   database: clickhouse.database,
+  shardCount: () => clickhouse.shardCount(),
   shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
   ...differing,
 });

@@ -7,10 +7,11 @@
  * harmless. Commands are not repeated: only the caller knows whether one may run twice.
  */
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '@clickhouse/client';
 import pTimeout from 'p-timeout';
 import { z } from 'zod';
-import { UserError } from '../errors.ts';
+import { StoreUnavailable, UserError } from '../errors.ts';
 import { FairQueue, type Turn } from '../fair-queue.ts';
 import { asRefusal, boundsOf, EMBEDDED_SHARES, SERVER_SHARES } from './bounds.ts';
 import { type Connections, connectionsOf, type Limits } from './connections.ts';
@@ -35,7 +36,7 @@ import {
 import { LOOK_MS_MAX, type Needed, ShardWatch } from './shard-watch.ts';
 import { shardAmong } from './shards.ts';
 import type { Topology } from './topology.ts';
-import { assertFromClickHouse, isAuthenticationFailure, isUnknownSetting } from './trouble.ts';
+import { assertFromClickHouse, isAuthenticationFailure, isDropped, isLate, isUnknownSetting } from './trouble.ts';
 
 export { isPermanentInsertError, StatementRefused } from './trouble.ts';
 
@@ -53,6 +54,9 @@ const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
  */
 const URL_PARAMETERS_LENGTH_MAX = 100_000;
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
+/** Of one that takes longer than an answer may take: the second time, most of it is done. */
+const SENT_MAX = 3;
+const POLL_MS = 500;
 
 /** About as long as they are in an address. */
 const lengthOf = (params: Parameters): number =>
@@ -77,8 +81,13 @@ export interface ClickHouse {
   ): Promise<R[]>;
   /** Runs a statement composed at run time (migrations, partitions, tests); the rows are not decoded. */
   rows(sql: string, params?: Parameters): Promise<unknown[]>;
-  /** Runs a statement that returns no rows. */
-  command(sql: string, params?: Parameters): Promise<void>;
+  /**
+   * Runs a statement that returns no rows.
+   *
+   * @param options `mayRunTwice`: at a server, one that takes longer than an answer may take is waited for until it has ended, and
+   * sent again to learn how: for what does nothing the second time
+   */
+  command(sql: string, params?: Parameters, options?: { mayRunTwice?: boolean }): Promise<void>;
   /**
    * Inserts lines of JSONEachRow. The token makes repeats harmless, in the table and in every table its views fill; it
    * must identify exactly these lines. Returns once ClickHouse has acknowledged the insert.
@@ -96,6 +105,8 @@ export interface ClickHouse {
   close(): Promise<void>;
   /** Whether repositories are on several servers. */
   readonly isSharded: boolean;
+  /** How many shards there are; 1 where there is one server. */
+  shardCount(): Promise<number>;
   /** The number of the shard that stores a repository, from 0; 0 where there is one server. */
   shardOf(repositoryId: string): Promise<number>;
   /** The name of the database that statements call `ci`. */
@@ -107,6 +118,8 @@ export interface ClickHouseOptions extends Place {
   url: string | undefined;
   /** Data folder of the embedded engine. */
   path: string;
+  /** How long a statement over whole months may take; by default an hour. Tests want less. */
+  longMs?: number | undefined;
   /** The embedded engine of another process; undefined: it is opened here. */
   engine?: EmbeddedEngine | undefined;
 }
@@ -217,11 +230,11 @@ class Client implements ClickHouse {
   constructor(
     private readonly stores: Stores,
     private readonly topology: Topology,
-    private readonly options: Pick<ClickHouseOptions, 'url' | 'database'>,
+    private readonly options: Pick<ClickHouseOptions, 'url' | 'database' | 'longMs'>,
   ) {
     if (!topology.isSharded) return;
     this.#watch = new ShardWatch({
-      count: async () => (await this.#shardWeights())?.length ?? 0,
+      count: () => this.shardCount(),
       look: (shard) => this.#look(shard),
     });
     this.#watch.start();
@@ -243,6 +256,10 @@ class Client implements ClickHouse {
   async shardOf(repositoryId: string): Promise<number> {
     const weights = await this.#shardWeights();
     return weights === undefined ? 0 : shardAmong(weights, repositoryId);
+  }
+
+  async shardCount(): Promise<number> {
+    return (await this.#shardWeights())?.length ?? 1;
   }
 
   /** By shard; undefined where there is one server. */
@@ -330,17 +347,42 @@ class Client implements ClickHouse {
     });
   }
 
-  async command(sql: string, params: Parameters = {}): Promise<void> {
+  async command(sql: string, params: Parameters = {}, { mayRunTwice = false } = {}): Promise<void> {
     const isReplacing = this.isSharded && REPLACING.test(sql);
     const settings = isReplacing ? replacing(await this.stores.newer.known()) : {};
-    for (const query of this.topology.commands(sql)) await this.#command(query, params, settings);
+    for (const query of this.topology.commands(sql))
+      if (mayRunTwice && this.isServer) await this.#untilDone(query, params, settings);
+      else await this.#command(query, params, settings);
+  }
+
+  /** A server continues with a statement whose connection is closed. How it ends, it says only to who sends it again. */
+  async #untilDone(query: string, params: Parameters, settings: Settings): Promise<void> {
+    for (let left = SENT_MAX; ; left--) {
+      const queryId = crypto.randomUUID();
+      try {
+        return await this.#command(query, params, settings, { limitMs: this.#longMs, queryId });
+      } catch (error) {
+        const isUnanswered = isLate(error) || (error instanceof StoreUnavailable && isDropped(error.cause));
+        if (left === 1 || !isUnanswered) throw error;
+      }
+      while (await this.#isRunning(queryId)) await sleep(POLL_MS);
+    }
+  }
+
+  async #isRunning(queryId: string): Promise<boolean> {
+    const sql = 'SELECT 1 FROM system.processes WHERE query_id = {query_id: String}';
+    return (await this.rows(sql, { query_id: queryId })).length > 0;
+  }
+
+  get #longMs(): number {
+    return this.options.longMs ?? LIMITS_MS.long;
   }
 
   #command(
     query: string,
     params: Parameters,
     settings: Settings = {},
-    limits: Limits = { limitMs: LIMITS_MS.long },
+    { queryId, ...limits }: Limits & { queryId?: string } = { limitMs: this.#longMs },
   ): Promise<void> {
     const isLong = lengthOf(params) > URL_PARAMETERS_LENGTH_MAX;
     const statement = isLong
@@ -350,7 +392,7 @@ class Client implements ClickHouse {
         }
       : { query, query_params: { ...params }, clickhouse_settings: { ...settings } };
     return this.stores.writes.run(limits, async (client, abort) => {
-      const answer = await client.command({ ...statement, ...abort });
+      const answer = await client.command({ ...statement, ...(queryId && { query_id: queryId }), ...abort });
       if (this.isServer) assertFromClickHouse(answer.response_headers);
     });
   }

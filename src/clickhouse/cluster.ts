@@ -168,8 +168,11 @@ export class Cluster implements Topology {
 }
 
 /** With more of them, as a rebuild names them all, every shard is asked. */
-const REPOSITORIES_MAX = 100;
-const repositoryIds = z.array(z.string().refine((id) => id !== NIL_ID)).max(REPOSITORIES_MAX);
+export const REPOSITORIES_MAX = 100;
+const repositoryIds = z
+  .array(z.string().refine((id) => id !== NIL_ID))
+  .min(1)
+  .max(REPOSITORIES_MAX);
 
 /** Names a table whose rows are spread over the shards, or the parts of all hosts. */
 const ON_SHARDS = /\bci\.(?!migrations\b|regroup\b|leaving\b)\w|\bFROM system\.parts\b/;

@@ -66,7 +66,7 @@ async function runMigrations(clickhouse: ClickHouse, migrations: readonly Migrat
 /** Runs one, except that a server may be older than a setting of a table: then it lacks what the setting turns off, too. */
 export async function runMigrationStatement(clickhouse: ClickHouse, statement: string): Promise<void> {
   try {
-    await clickhouse.command(statement);
+    await clickhouse.command(statement, {}, { mayRunTwice: true });
   } catch (error) {
     const isUnknown = error instanceof StatementRefused && error.code === UNKNOWN_SETTING;
     if (!isUnknown || !/^ALTER TABLE \S+ MODIFY SETTING/.test(statement)) throw error;

@@ -8,7 +8,7 @@ export const observed = (clickhouse: ClickHouse): ClickHouse =>
   changed(clickhouse, {
     select: (query, params, turn) => observe(query.name, () => clickhouse.select(query, params, turn)),
     rows: (sql, params) => observe('rows', () => clickhouse.rows(sql, params)),
-    command: (sql, params) => observe('command', () => clickhouse.command(sql, params)),
+    command: (sql, params, options) => observe('command', () => clickhouse.command(sql, params, options)),
     insert: (table, lines, token, shard) =>
       observe('insert', () => clickhouse.insert(table, lines, token, shard), { 'db.collection.name': table }),
     fill: (target, select) => observe('fill', () => clickhouse.fill(target, select)),

@@ -51,17 +51,17 @@ export class ShardsUnavailable extends StoreUnavailable {
 
 /** Work on many repositories, in which a shard that does not answer stops only what is on it. */
 export class ShardByShard {
-  readonly #failed = new Map<number, unknown>();
+  readonly #failed = new Map<number | 'every shard', unknown>();
 
   constructor(private readonly clickhouse: { isSharded: boolean }) {}
 
   /** The shards that have failed so far. */
   get failed(): number[] {
-    return [...this.#failed.keys()];
+    return [...this.#failed.keys()].filter((shard) => typeof shard === 'number');
   }
 
   /** Runs it, unless the shard has failed before. Returns undefined if it fails; throws what is not trouble with a shard. */
-  async attempt<T>(shard: number, work: () => Promise<T>): Promise<T | undefined> {
+  async attempt<T>(shard: number | 'every shard', work: () => Promise<T>): Promise<T | undefined> {
     if (this.#failed.has(shard)) return undefined;
     try {
       return await work();

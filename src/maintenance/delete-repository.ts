@@ -8,6 +8,7 @@
  */
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { countStored, REPOSITORY_TABLES } from '../clickhouse/repository-rows.ts';
+import { ShardByShard } from '../clickhouse/shards.ts';
 import type { Clock } from '../clock.ts';
 import { addCounts, type RowCounts } from '../domain/deletion.ts';
 import { awaitClaims, isStoring } from '../ledger/claim-store.ts';
@@ -33,16 +34,19 @@ export const countRepository = async (
 ): Promise<RowCounts> => addCounts(await countRows(db, repositoryId), await countStored(clickhouse, repositoryId));
 
 /**
- * Continues every deletion that is not finished, unless another process does.
+ * Continues every deletion that is not finished, unless another process does. On a cluster, a deletion needs only the shard of
+ * its repository: those whose shard does not answer are left, and the error says so at the end.
  *
  * @returns how many are left, because a block with results of the repository is still on its way into ClickHouse
  */
 export async function finishDeletions(deps: DeletionDeps, isStopped: () => boolean = () => false): Promise<number> {
   let left = 0;
+  const shards = new ShardByShard(deps.clickhouse);
   for (const { id } of await unfinishedDeletions(deps.db)) {
     if (isStopped()) break;
-    if (!(await finishDeletion(deps, id))) left++;
+    if (!(await shards.attempt(await deps.clickhouse.shardOf(id), () => finishDeletion(deps, id)))) left++;
   }
+  shards.rethrow();
   return left;
 }
 

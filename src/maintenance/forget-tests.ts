@@ -13,6 +13,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { removeStored } from '../clickhouse/repository-rows.ts';
 import { scope } from '../clickhouse/scope.ts';
+import { ShardByShard } from '../clickhouse/shards.ts';
 import {
   countStoredOfTests,
   executionIdsOf,
@@ -89,10 +90,13 @@ const totalsOf = (stored: readonly StoredOfTest[]): RowCounts =>
  */
 export async function forgetTests(deps: ForgetTestsDeps, isStopped: () => boolean = () => false): Promise<number> {
   let left = 0;
-  for (const { id } of await unfinishedForgettings(deps.postgres.db)) {
+  const shards = new ShardByShard(deps.clickhouse);
+  for (const { id, repositoryId } of await unfinishedForgettings(deps.postgres.db)) {
     if (isStopped()) break;
-    if (!(await finishForgetting(deps, id))) left++;
+    const shard = await deps.clickhouse.shardOf(repositoryId);
+    if (!(await shards.attempt(shard, () => finishForgetting(deps, id)))) left++;
   }
+  shards.rethrow();
   return left;
 }
 

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { REPOSITORY_TABLES, removeStored } from '../clickhouse/repository-rows.ts';
+import type { ShardByShard } from '../clickhouse/shards.ts';
 import { endOfMonth, keptOf, monthOf, oldestRetainedMonth, startOfMonth } from '../domain/retention.ts';
 import { moveBaselines } from '../evaluation/baseline.ts';
 import { awaitClaims, forgetClaims, unstoredExecutions } from '../ledger/claim-store.ts';
@@ -37,8 +38,9 @@ export interface MonthsDeps {
   clickhouse: ClickHouse;
   db: Database;
   log: Logger;
-  /** Evaluates what waits, and judges what is stale: a month that leaves is folded as it is judged. */
-  settle(): Promise<void>;
+  shards: ShardByShard;
+  /** Evaluates what waits, and judges what is stale of a repository: a month that leaves is folded as it is judged. */
+  settle(repositoryId: string): Promise<void>;
 }
 
 /**
@@ -47,23 +49,28 @@ export interface MonthsDeps {
  * @param retentionDays those of the installation
  */
 export async function dropMonthsOfRepositories(deps: MonthsDeps, retentionDays: number, now: number): Promise<void> {
-  const { clickhouse, db } = deps;
+  const { clickhouse, db, shards } = deps;
   const known = await onPostgres(() =>
     db
       .select()
       .from(repositories)
       .where(or(isNotNull(repositories.executionRetentionDays), isNotNull(repositories.executionsLeaving))),
   );
-  for (const repository of known) {
-    const { id, executionsLeaving: begun } = repository;
-    if (begun !== null && !(await dropMonth(deps, repository, begun))) continue;
-    const kept = oldestRetainedMonth(now, keptOf(retentionDays, repository).retentionDays);
-    const months = await clickhouse.select(monthsBefore, { repository_id: id, before: kept });
-    for (const { month } of months) {
-      await noteLeaving(db, id, month);
-      await sleep(HEARD_MS);
-      if (!(await dropMonth(deps, repository, month))) break;
-    }
+  for (const repository of known)
+    await shards.attempt(await clickhouse.shardOf(repository.id), () =>
+      dropMonthsOf(deps, repository, oldestRetainedMonth(now, keptOf(retentionDays, repository).retentionDays)),
+    );
+}
+
+/** @param kept the oldest month that stays */
+async function dropMonthsOf(deps: MonthsDeps, repository: Repository, kept: number): Promise<void> {
+  const { clickhouse, db } = deps;
+  const { id, executionsLeaving: begun } = repository;
+  if (begun !== null && !(await dropMonth(deps, repository, begun))) return;
+  for (const { month } of await clickhouse.select(monthsBefore, { repository_id: id, before: kept })) {
+    await noteLeaving(db, id, month);
+    await sleep(HEARD_MS);
+    if (!(await dropMonth(deps, repository, month))) break;
   }
 }
 
@@ -90,7 +97,7 @@ const dropMonth = (
       await awaitClaims(db);
       if ((await unstoredExecutions(db, id)).some((one) => one.month <= month)) return false;
       // Committed before anything is removed: without its executions, no later run could move a baseline past the month.
-      await settle();
+      await settle(id);
       await db.transaction((states) =>
         moveBaselines(clickhouse, states, startOfMonth(month), {
           isEnabled: () => flakyDetectionEnabled,

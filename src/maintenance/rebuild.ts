@@ -8,6 +8,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { assertEveryShardAnswers } from '../clickhouse/every-shard.ts';
 import type { ValuesOf } from '../clickhouse/parameters.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { scopeOf } from '../clickhouse/scope.ts';
@@ -47,7 +48,9 @@ export interface RebuildReport {
   regrouped: number;
 }
 
+/** Throws a {@link UserError} at once if a shard of the cluster does not answer: uploads would wait for the rebuild meanwhile. */
 export async function rebuild(deps: RebuildDeps, groupOf: GroupOf = currentGroupOf): Promise<RebuildReport> {
+  await assertEveryShardAnswers(deps.clickhouse, 'A rebuild');
   return onPostgres(() =>
     deps.postgres.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(${REBUILD_LOCK})`);

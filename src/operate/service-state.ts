@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { version } from '../../package.json' with { type: 'json' };
 import { MINUTE_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
-import { RELAY } from '../postgres/outbox-consumers.ts';
+import { waitingForLog } from '../postgres/backlog.ts';
 import { RATE_MINUTES, type StoredRate } from '../postgres/stored-rate.ts';
 import { answerOf } from '../probes.ts';
 import { prEvents } from '../queue/pr-events.ts';
@@ -122,7 +122,7 @@ export function stateOf(reading: ServiceReading, stored: StoredRate | undefined)
           blocks_unstored: backlog.blocksUnstored,
           blocks_unevaluated: backlog.blocksUnevaluated,
           evaluation_lag_seconds: backlog.evaluationLagSeconds,
-          events_waiting: backlog.eventsWaiting[RELAY] ?? 0,
+          events_waiting: waitingForLog(backlog.eventsWaiting),
           relay_lag_seconds: backlog.relayLagSeconds,
           dead_letters: backlog.deadLettersWaiting,
         }

@@ -2,11 +2,15 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Executor, onPostgres } from './client.ts';
-import { RELAY } from './outbox-consumers.ts';
+import { isRelay, RELAY } from './outbox-consumers.ts';
 import { failingPulls } from './pull-comments.ts';
 import { type RefusedBlocks, readRefusedBlocks } from './refused-blocks.ts';
 import { readFailedRenames } from './renames.ts';
 import { blockParts, deadLetters, eventOutbox, formerGroups, ingestBlocks, outboxConsumers } from './schema.ts';
+
+/** Events that wait for the event log, or for that of the shard for which most wait. */
+export const waitingForLog = (waiting: Readonly<Record<string, number>>): number =>
+  Math.max(0, ...Object.entries(waiting).flatMap(([name, events]) => (isRelay(name) ? [events] : [])));
 
 export interface Backlog {
   /** Blocks written down but not stored, and blocks stored but not evaluated. */
@@ -70,7 +74,7 @@ export async function readBacklog(db: Executor, now: number): Promise<Backlog> {
           (select written_at from ${eventOutbox} where place is null order by id limit 1),
           (
             select written_at from ${eventOutbox}
-            where place > (select position from ${outboxConsumers} where name = ${RELAY}) order by place limit 1
+            where place > (select min(position) from ${outboxConsumers} where name = ${RELAY} or name like ${`${RELAY}-%`}) order by place limit 1
           )
         )), 0) as relay_lag,
         (select count(*) from (

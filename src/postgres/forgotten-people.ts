@@ -133,13 +133,20 @@ async function noteChanged(tx: Executor, pseudonym: string, rows: RowCounts): Pr
       where pseudonym = ${pseudonym}`);
 }
 
-/** Notes events that are about to be changed in ClickHouse; of one that is cut off, as many are left at most. */
-export async function noteEvents(db: Database, pseudonym: string, events: number): Promise<void> {
+/**
+ * Notes events that are about to be changed in ClickHouse; of one that is cut off, as many are left at most.
+ *
+ * @param isMore whether they are others than those noted before, as where the shards of a cluster answer at different times;
+ * events of one that is cut off are then noted twice
+ */
+export async function noteEvents(db: Database, pseudonym: string, events: number, isMore: boolean): Promise<void> {
   if (events === 0) return;
   await onPostgres(() =>
     db.execute(sql`
       update ${forgottenPeople}
-      set changed = changed || jsonb_build_object('events', greatest((changed->>'events')::bigint, ${events}::bigint))
+      set changed = changed || jsonb_build_object('events', case
+        when ${isMore}::bool then coalesce((changed->>'events')::bigint, 0) + ${events}::bigint
+        else greatest((changed->>'events')::bigint, ${events}::bigint) end)
       where pseudonym = ${pseudonym}`),
   );
 }

@@ -10,7 +10,7 @@
  * locked until the commit. (Numbers of transactions, `xid8`, would not do: they tell which events are complete, but do not
  * keep that order, and one long transaction of any database on the server would hold up all events.)
  */
-import { and, asc, eq, gt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
 import type { Executor, Transactor } from './client.ts';
 import { PLACES_LOCK } from './locks.ts';
 import { nextValueOf } from './schema/columns.ts';
@@ -21,6 +21,10 @@ export const RELAY = 'relay';
 /** The consumers of this version. workers/main.ts has what each does. */
 export const OUTBOX_CONSUMERS = [RELAY] as const;
 export type OutboxConsumerName = (typeof OUTBOX_CONSUMERS)[number];
+
+/** Of a cluster, each shard has a relay: one that does not answer keeps only its own events waiting. */
+export const relayOf = (shard: number): string => (shard === 0 ? RELAY : `${RELAY}-${shard + 1}`);
+export const isRelay = (name: string): boolean => /^relay(-\d+)?$/.test(name);
 
 /** Limits of one batch. */
 const BATCH_EVENTS_MAX = 5_000;
@@ -53,6 +57,26 @@ export async function registerConsumers(db: Transactor, names: readonly string[]
       .insert(outboxConsumers)
       .values(added.map((name) => ({ name, position })))
       .onConflictDoNothing();
+  });
+}
+
+/**
+ * Registers the relays of all shards, where the first one is: what it has not taken yet, they have not taken either. Those of
+ * shards that are no longer there go, so that no event waits for them.
+ */
+export async function registerRelays(db: Transactor, shards: number): Promise<void> {
+  const names = Array.from({ length: shards }, (_, shard) => relayOf(shard)).filter((name) => name !== RELAY);
+  await db.transaction(async (tx) => {
+    const relays = (await tx.select().from(outboxConsumers).orderBy(asc(outboxConsumers.name)).for('update')).filter(
+      ({ name }) => isRelay(name),
+    );
+    const first = relays.find(({ name }) => name === RELAY);
+    const known = relays.filter((relay) => relay !== first);
+    const position = first?.position ?? 0;
+    const added = names.filter((name) => !known.some((one) => one.name === name));
+    const gone = known.map(({ name }) => name).filter((name) => !names.includes(name));
+    if (added.length > 0) await tx.insert(outboxConsumers).values(added.map((name) => ({ name, position })));
+    if (gone.length > 0) await tx.delete(outboxConsumers).where(inArray(outboxConsumers.name, gone));
   });
 }
 

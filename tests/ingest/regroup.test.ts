@@ -1,6 +1,7 @@
 /** An upgrade that changes the fingerprint: failures change groups while the service stores, answers, and crashes. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
+import { changed } from '../../src/clickhouse/changed.ts';
 import type { ClickHouse } from '../../src/clickhouse/client.ts';
 import { FINGERPRINT_VERSION } from '../../src/domain/fingerprint.ts';
 import { failureIdOf, testIdOf } from '../../src/domain/identity.ts';
@@ -205,7 +206,7 @@ function endingAfter(clickhouse: ClickHouse, steps: number): ClickHouse {
       return run(...args);
     };
   };
-  return {
+  return changed(clickhouse, {
     select: (query, params, turn) => {
       if (left-- <= 0) return Promise.reject(new CutOff());
       return clickhouse.select(query, params, turn);
@@ -214,10 +215,5 @@ function endingAfter(clickhouse: ClickHouse, steps: number): ClickHouse {
     command: step((sql, params) => clickhouse.command(sql, params)),
     insert: step((table, lines, token) => clickhouse.insert(table, lines, token)),
     fill: step((target, select) => clickhouse.fill(target, select)),
-    ping: () => clickhouse.ping(),
-    close: () => clickhouse.close(),
-    isSharded: clickhouse.isSharded,
-    shardOf: (repositoryId) => clickhouse.shardOf(repositoryId),
-    database: clickhouse.database,
-  };
+  });
 }

@@ -11,10 +11,9 @@ import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { inLog } from '../../domain/foreign-text.ts';
 import { StoreUnavailable } from '../../errors.ts';
-import { readBacklog } from '../../postgres/backlog.ts';
+import { readBacklog, waitingForLog } from '../../postgres/backlog.ts';
 import { openPostgres } from '../../postgres/client.ts';
 import { startEmbeddedPostgres } from '../../postgres/embedded.ts';
-import { RELAY } from '../../postgres/outbox-consumers.ts';
 import { lockDataDir, lockHolder } from '../../service-lock.ts';
 import { checkClickHouse } from './clickhouse.ts';
 import { type Finding, inTime, ok, problem, reasonOf, tlsRemedy, warning } from './finding.ts';
@@ -121,7 +120,7 @@ async function checkBacklog(url: string): Promise<Finding[]> {
     return [
       storingFinding(backlog),
       lagFinding('Evaluation', 'block', backlog.blocksUnevaluated, backlog.evaluationLagSeconds, remedy),
-      lagFinding('Event log', 'event', backlog.eventsWaiting[RELAY] ?? 0, backlog.relayLagSeconds, remedy),
+      lagFinding('Event log', 'event', waitingForLog(backlog.eventsWaiting), backlog.relayLagSeconds, remedy),
       backlog.deadLettersWaiting === 0
         ? ok('Dead letters', 'There are none.')
         : warning(

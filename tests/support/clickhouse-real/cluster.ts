@@ -174,7 +174,8 @@ function startProxy(servers: readonly RealClickHouse[]): {
   return {
     proxy,
     catchUp: async (server) => {
-      for (const again of waiting.get(server)?.splice(0) ?? []) await again();
+      // A connection from before may have ended meanwhile; a statement of the queue may run twice.
+      for (const again of waiting.get(server)?.splice(0) ?? []) await again().catch(again);
     },
   };
 }

@@ -13,7 +13,7 @@ import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '
 import { type RealCluster, startRealCluster } from './cluster.ts';
 import { grantedUser } from './server.ts';
 
-interface ClusterRepository {
+export interface ClusterRepository {
   id: string;
   path: ReturnType<typeof uniqueRepository>;
 }
@@ -24,8 +24,12 @@ export interface OnCluster {
   readonly driver: IngestDriver;
   /** So many new repositories on each shard. */
   repositoriesOnEach(count: number): Promise<ClusterRepository[][]>;
-  /** Queues an upload of 25 executions for each. */
-  send(repositories: readonly ClusterRepository[], source: string): Promise<void>;
+  /**
+   * Queues an upload of 25 executions for each.
+   *
+   * @param at when they ended; by default now
+   */
+  send(repositories: readonly ClusterRepository[], source: string, at?: number): Promise<void>;
   /** Returns when so many executions can be read, and nothing that follows from them is stale. */
   untilStored(repository: ClusterRepository, executions: number): Promise<void>;
 }
@@ -91,19 +95,19 @@ export function setUpOnCluster(): OnCluster {
       }
       return onEach;
     },
-    send: async (repositories, source) => {
+    send: async (repositories, source, at) => {
       const { stores, driver } = get();
       driver.watch(...repositories.map(({ path }) => path));
       await stores.producers.of(testRuns).addMany(
         repositories.map(({ path }) =>
           makeJob({
             repository: path,
-            receivedAt: stores.clock.now(),
+            receivedAt: at ?? stores.clock.now(),
             source: `${path.name}-${source}`,
             executions: Array.from({ length: EXECUTIONS }, (_, nth) => ({
               name: `t${nth}`,
               key: `k${nth}`,
-              at: stores.clock.now(),
+              at: at ?? stores.clock.now(),
               status: nth % 4 ? ('passed' as const) : ('failed' as const),
             })),
           }),
