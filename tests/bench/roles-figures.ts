@@ -123,21 +123,19 @@ const LAG_COLUMNS = {
   jobs: 'jobs that wait',
   parts: 'parts that wait',
 };
-const TAKEN_COLUMNS = Object.fromEntries(
-  [...SERVED, 'together'].flatMap((kind) => [
-    [`${kind}_memory`, `${kind}: MiB`],
-    [`${kind}_cores`, 'cores'],
-  ]),
-);
-const IN_A_WINDOW = new Set([...Object.keys(LAG_COLUMNS), ...Object.keys(TAKEN_COLUMNS)]);
+const columnsOf = (what: 'memory' | 'cores'): Record<string, string> =>
+  Object.fromEntries([...SERVED, 'together'].map((kind) => [`${kind}_${what}`, kind]));
+const MEMORY_COLUMNS = columnsOf('memory');
+const CORES_COLUMNS = columnsOf('cores');
+const IN_A_WINDOW = new Set([LAG_COLUMNS, MEMORY_COLUMNS, CORES_COLUMNS].flatMap((columns) => Object.keys(columns)));
 
 /** How late it is in each part of the run, what each kind of process takes in it, and all other figures. */
-export const rolesTablesOf = (figures: readonly Figure[]): Record<'lag' | 'taken' | 'others', string> => ({
-  lag: tableByName(figures, 'minutes', LAG_COLUMNS),
-  taken: tableByName(
-    figures.filter(({ name }) => !name.startsWith('all.')),
-    'minutes',
-    TAKEN_COLUMNS,
-  ),
-  others: tableOf(figures.filter(({ name }) => !IN_A_WINDOW.has(name.split('.')[1] ?? ''))),
-});
+export function rolesTablesOf(figures: readonly Figure[]): Record<'lag' | 'memory' | 'cores' | 'others', string> {
+  const ofWindows = figures.filter(({ name }) => !name.startsWith('all.'));
+  return {
+    lag: tableByName(figures, 'minutes', LAG_COLUMNS),
+    memory: tableByName(ofWindows, 'minutes', MEMORY_COLUMNS),
+    cores: tableByName(ofWindows, 'minutes', CORES_COLUMNS),
+    others: tableOf(figures.filter(({ name }) => !IN_A_WINDOW.has(name.split('.')[1] ?? ''))),
+  };
+}
