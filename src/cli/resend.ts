@@ -42,8 +42,9 @@ export const resendCommand = (): Command =>
           );
         });
       });
-      if (json) return printJson(resent);
-      const { chunks, eventJobs, sent, stored, gone, buried, requeued, unreadable } = resent;
+      const { eventJobs, ...others } = resent;
+      if (json) return printJson({ ...others, event_jobs: eventJobs });
+      const { chunks, sent, stored, gone, buried, requeued, unreadable } = others;
       print(
         [
           `${count(chunks, 'chunk')} of uploads and ${count(eventJobs, 'job')} of events were sent again.`,
