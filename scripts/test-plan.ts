@@ -27,7 +27,7 @@ export const ON_SERVERS: Readonly<Record<string, readonly string[]>> = {
     'tests/http/{failures-executions,history,legs,one-definition,plans,plan-work,pulls,repository-deletion}.test.ts',
     'tests/http/{repository-stats,runs,search,search-patterns,search-totals,segments}.test.ts',
   ],
-  shards: ['tests/ingest/{delete-repository,renames}.test.ts'],
+  shards: ['tests/ingest/{delete-repository,event-log,renames}.test.ts'],
 };
 
 /** To open the stores takes some seconds, so a batch is much longer than that. */
