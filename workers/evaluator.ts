@@ -21,6 +21,8 @@ const PACE_MS = 600;
 const PAUSE_MS = 50;
 
 export interface EvaluatorDeps extends PassDeps {
+  /** What is live and what is imported are evaluated side by side: no pass of an import is in the way of a live result. */
+  isOfImports: boolean;
   /** Called when something was evaluated. */
   onEvaluated?: () => void;
   /** Milliseconds between two passes of a partition; tests want none. */
@@ -34,7 +36,7 @@ export class Evaluator {
 
   constructor(private readonly deps: EvaluatorDeps) {
     this.loop = new Loop({
-      name: 'evaluation',
+      name: deps.isOfImports ? 'evaluation of imports' : 'evaluation',
       log: deps.log,
       run: () => this.#run(),
       pauseMs: () => Math.min(PAUSE_MS, deps.paceMs ?? PAUSE_MS),
@@ -46,7 +48,7 @@ export class Evaluator {
   /** One round: every partition in which something waits, once it is its turn. */
   async #run(): Promise<void> {
     while (!this.loop.isStopped && (await this.#pass()) !== undefined) this.deps.onEvaluated?.();
-    if (await onPostgres(() => isPartWaiting(this.deps.db))) this.loop.wake();
+    if (await onPostgres(() => isPartWaiting(this.deps.db, this.deps.isOfImports))) this.loop.wake();
   }
 
   async #pass(): Promise<number | undefined> {

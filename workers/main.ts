@@ -35,7 +35,7 @@ import { Verifier } from './verifier.ts';
 
 export interface RunningWorkers {
   /** For tests. */
-  evaluator: Evaluator;
+  evaluators: readonly Evaluator[];
   sweeper: Sweeper;
   retention: Retention;
   relay: Relay;
@@ -71,15 +71,24 @@ export function startWorkers(
   const isHasty = evaluationPauseMs === 0;
   const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
   const refresher = new Refresher({ db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce });
-  const evaluator = new Evaluator({
-    db,
-    log,
-    onEvaluated: refresher.loop.wake,
-    everyMs: evaluationEveryMs,
-    commentedSince: since,
-    ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
-  });
-  const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluator.loop.wake });
+  const evaluators = [false, true].map(
+    (isOfImports) =>
+      new Evaluator({
+        ...{
+          db,
+          log,
+          isOfImports,
+          onEvaluated: refresher.loop.wake,
+          everyMs: evaluationEveryMs,
+          commentedSince: since,
+        },
+        ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
+      }),
+  );
+  const evaluate = (): void => {
+    for (const { loop } of evaluators) loop.wake();
+  };
+  const ledger = new Ledger({ db, clickhouse, clock, onStored: evaluate });
   const fingerprints = new FingerprintBudget();
   const names = new TestNamesStore(db);
   // Each track has its own blocks: a small chunk in one with large ones would wait until these are stored.
@@ -131,15 +140,15 @@ export function startWorkers(
   clockAgreement.onChange(retention.loop.wake);
   for (const { loop } of Object.values(ofOutbox))
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
-  notifications.listen(STORED_CHANNEL, { onNotify: evaluator.loop.wake, onConnect: evaluator.loop.wake });
+  notifications.listen(STORED_CHANNEL, { onNotify: evaluate, onConnect: evaluate });
   const others = [
-    ...[sweeper, retention, expiry, deleter, refresher, regrouper, renamer, verifier, backtester, evaluator],
+    ...[sweeper, retention, expiry, deleter, refresher, regrouper, renamer, verifier, backtester, ...evaluators],
     ...commenters,
   ];
   const loops = [...Object.values(ofOutbox), ...others].map(({ loop }) => loop);
   for (const loop of loops) loop.wake();
   return {
-    evaluator,
+    evaluators,
     sweeper,
     retention,
     relay,

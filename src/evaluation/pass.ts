@@ -59,6 +59,8 @@ export interface PassDeps {
   db: Database;
   log: Logger;
   limits?: PartLimits;
+  /** Only what is live, or only what is imported; both without it. */
+  isOfImports?: boolean;
   /** Pull requests on which something has finished since then are noted for their comments; without it none is. */
   commentedSince?: (() => number) | undefined;
 }
@@ -75,14 +77,14 @@ interface Waiting {
 
 /** @returns how many executions were evaluated; undefined if nothing waits that no one else is evaluating */
 export async function evaluatePartition(
-  { db, log, limits, commentedSince }: PassDeps,
+  { db, log, limits, commentedSince, isOfImports }: PassDeps,
   paceMs: number,
 ): Promise<number | undefined> {
   let taken: readonly Part[] | undefined;
   try {
     return await onPostgres(() =>
       db.transaction(async (tx) => {
-        const turn = await takePartition(tx, paceMs);
+        const turn = await takePartition(tx, paceMs, isOfImports === undefined ? undefined : [isOfImports]);
         if (turn === undefined) return undefined;
         const parts = await readWaitingParts(tx, turn, limits ?? (turn.isImported ? IMPORT_LIMITS : PASS_LIMITS));
         taken = parts;

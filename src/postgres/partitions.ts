@@ -47,10 +47,15 @@ const turnRow = z.object({ id: z.number() });
  * What is imported has its turn where nothing that is live is due.
  *
  * @param paceMs a partition whose last pass is not so long ago is left to collect more
+ * @param tracks whether to look for what is imported; live results first
  * @returns undefined if there is none
  */
-export async function takePartition(tx: Executor, paceMs: number): Promise<Turn | undefined> {
-  for (const isImported of [false, true]) {
+export async function takePartition(
+  tx: Executor,
+  paceMs: number,
+  tracks: readonly boolean[] = [false, true],
+): Promise<Turn | undefined> {
+  for (const isImported of tracks) {
     const passedAt = passedAtOf(isImported);
     const { rows } = await tx.execute(sql`
       select id from ${partitions}
@@ -67,8 +72,9 @@ export async function takePartition(tx: Executor, paceMs: number): Promise<Turn 
 const passedAtOf = (isImported: boolean) => (isImported ? sql.raw('import_passed_at') : sql.raw('passed_at'));
 
 /** Whether something waits, be its partition held or not. */
-export async function isPartWaiting(tx: Executor): Promise<boolean> {
-  const { rows } = await tx.execute(sql`select from ${blockParts} as parts where ${isWaiting} limit 1`);
+export async function isPartWaiting(tx: Executor, isImported?: boolean): Promise<boolean> {
+  const isMeant = isImported === undefined ? sql`true` : sql`parts.is_imported = ${isImported}`;
+  const { rows } = await tx.execute(sql`select from ${blockParts} as parts where ${isMeant} and ${isWaiting} limit 1`);
   return rows.length > 0;
 }
 

@@ -35,7 +35,7 @@ try {
   );
   await deps.producers.of(testRuns).addMany([...jobs, ...jobs]);
   while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(20);
-  await workers.evaluator.loop.idle();
+  for (const { loop } of workers.evaluators) await loop.idle();
   for (const end = performance.now() + PATIENCE_MS; !deps.notifications.isConnected && performance.now() < end; )
     await Bun.sleep(50);
   const report = await verify(deps);

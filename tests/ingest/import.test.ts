@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { eq } from 'drizzle-orm';
 import { runImport } from '../../src/client/import/importer.ts';
 import { openManifest } from '../../src/client/import/manifest.ts';
 import { ImportProgress } from '../../src/client/import/progress.ts';
@@ -10,7 +11,8 @@ import { Repository } from '../../src/client/repository.ts';
 import { Service } from '../../src/client/service.ts';
 import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { uploadChunks } from '../../src/postgres/schema.ts';
+import { partitionOf } from '../../src/postgres/partitions.ts';
+import { identities, uploadChunks } from '../../src/postgres/schema.ts';
 import { importedTestRuns } from '../../src/queue/imported-test-runs.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -18,6 +20,7 @@ import { makeFolder } from '../support/folder.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { liveAddressOf, type PastReport, pastOf, writePast } from '../support/past.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { realPast } from '../support/real-past.ts';
 import { saidOf as said } from '../support/said.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
@@ -210,6 +213,46 @@ describe('an import', () => {
     expect(imported.filter(({ upload_id }) => (blocks.get(upload_id) ?? 0) < own).length).toBeLessThan(8);
     await driver.verify();
   }, 120_000);
+
+  test('holds up no live result while one of its passes is under way', async () => {
+    const { stores, driver } = ingest;
+    const { db, pool } = stores.postgres;
+    const idOf = ({ host, owner, name }: Path): string => repositoryIdOf(host, owner, name);
+    const past = uniqueRepository();
+    let live = uniqueRepository();
+    while (partitionOf(idOf(live)) === partitionOf(idOf(past))) live = uniqueRepository();
+    const jobOf = (repository: Path, run: string) =>
+      makeJob({ repository, receivedAt: TEST_NOW, run: { run_id: run }, executions: [{ name: 'one' }] });
+    const importRun = (run: string) =>
+      stores.producers
+        .of(importedTestRuns)
+        .addMany([{ ...jobOf(past, run), arrived_at: new Date(TEST_NOW - DAY_MS).toISOString() }]);
+    driver.watch(past, live);
+    await importRun('1');
+    await driver.settle();
+    const job = jobOf(live, '1');
+    const isStored = async () =>
+      (await stores.receipts.find(live.owner, live.name, job.upload_id))?.status === 'stored';
+    await db.transaction(async (tx) => {
+      // The pass waits for the row that it adds to.
+      await tx
+        .select()
+        .from(identities)
+        .where(eq(identities.repositoryId, idOf(past)))
+        .for('update');
+      await importRun('2');
+      const isBlocked = async () =>
+        (await pool.query("select from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'transactionid'"))
+          .rowCount !== 0;
+      while (!(await isBlocked())) await Bun.sleep(5);
+      await stores.producers.of(testRuns).addMany([job]);
+      const until = performance.now() + PATIENCE_MS;
+      while (!(await isStored()) && performance.now() < until) await Bun.sleep(5);
+      expect(await isStored()).toBe(true);
+    });
+    await driver.settle();
+    await driver.verify();
+  });
 
   test('is refused to a credential of one CI job, and for the future', async () => {
     const { owner, name } = uniqueRepository();

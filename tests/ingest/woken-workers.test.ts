@@ -22,7 +22,7 @@ test('a block that one process stores is evaluated by another, which does not lo
   try {
     await notifications.connect();
     while (!notifications.isConnected) await Bun.sleep(5);
-    await other.evaluator.loop.idle();
+    for (const { loop } of other.evaluators) await loop.idle();
     const repository = uniqueRepository();
     const recorded = await stores.repositories.record(repository);
     const { id, defaultBranch } = await stores.repositories.learnDefaultBranch(recorded, 'main', 'payload');

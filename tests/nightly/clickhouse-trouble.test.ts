@@ -92,7 +92,7 @@ test.each(TROUBLES)('a ClickHouse that %s loses nothing and doubles nothing', as
   const { requests } = await server.seen();
   expect(requests).toBeGreaterThan(10);
   while (performance.now() < deadline && (await depth()) > 0) await Bun.sleep(50);
-  await workers.evaluator.loop.idle();
+  for (const { loop } of workers.evaluators) await loop.idle();
   while (!(await isEvaluated(deps)) && performance.now() < deadline) await Bun.sleep(100);
   const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);

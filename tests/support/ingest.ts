@@ -61,8 +61,8 @@ export class IngestDriver {
     for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
       while (((await queue?.depth()) ?? 0) > 0) await Bun.sleep(5);
     // A test may have stored a block without these workers, which wakes no loop of theirs.
-    this.#workers.evaluator.loop.wake();
-    await this.#workers.evaluator.loop.idle();
+    for (const { loop } of this.#workers.evaluators) loop.wake();
+    for (const { loop } of this.#workers.evaluators) await loop.idle();
     // What a request has left stale wakes no loop either.
     this.#workers.refresher.loop.wake();
     await this.#workers.refresher.loop.idle();
@@ -78,8 +78,8 @@ export class IngestDriver {
     return this.#workers.deleter;
   }
 
-  get evaluator(): RunningWorkers['evaluator'] {
-    return this.#workers.evaluator;
+  get evaluators(): RunningWorkers['evaluators'] {
+    return this.#workers.evaluators;
   }
 
   get refresher(): RunningWorkers['refresher'] {
