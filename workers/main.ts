@@ -77,7 +77,14 @@ export function startWorkers(
   const evaluators = [false, true].map(
     (isOfImports) =>
       new Evaluator({
-        ...{ db, log, isOfImports, onEvaluated: refresher.loop.wake, everyMs: evaluationEveryMs, commentedSince: since },
+        ...{
+          db,
+          log,
+          isOfImports,
+          onEvaluated: refresher.loop.wake,
+          everyMs: evaluationEveryMs,
+          commentedSince: since,
+        },
         ...(evaluationPauseMs !== undefined && { paceMs: evaluationPauseMs }),
       }),
   );

@@ -97,8 +97,9 @@ class Resender {
     const { clock, log, clickhouse, repositories } = deps;
     const { db } = deps.postgres;
     const ledger = new Ledger({ db, clickhouse, clock });
+    const received = { clock, repositories, retentionDays: deps.config.retentionDays };
     const shared = {
-      ...{ clock, repositories, retentionDays: deps.config.retentionDays },
+      ...received,
       ...{ names: new TestNamesStore(db), fingerprints: new FingerprintBudget() },
     };
     const track = (): Handler<typeof testRuns.schema> => {
@@ -111,7 +112,7 @@ class Resender {
       return this.#unlessGone(counted, ({ received_at: at }) => Date.parse(at));
     };
     const [small, large, imported] = [track(), track(), track()];
-    const events = this.#unlessGone(prEventsHandler({ clock, log, db, repositories }), (_, { queuedAt }) => queuedAt);
+    const events = this.#unlessGone(prEventsHandler({ log, db, ...received }), (_, { queuedAt }) => queuedAt);
     this.#handlers = {
       [testRuns.name]: ({ payload }, job) => outcomeOf(testRuns, small, payload, job),
       [largeTestRuns.name]: ({ payload }, job) => outcomeOf(largeTestRuns, large, payload, job),

@@ -242,8 +242,11 @@ describe('an import', () => {
         .for('update');
       await importRun('2');
       const isBlocked = async () =>
-        (await pool.query("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%identities%'"))
-          .rowCount !== 0;
+        (
+          await pool.query(
+            "select from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'transactionid'",
+          )
+        ).rowCount !== 0;
       while (!(await isBlocked())) await Bun.sleep(5);
       await stores.producers.of(testRuns).addMany([job]);
       const until = performance.now() + PATIENCE_MS;
