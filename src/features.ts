@@ -124,7 +124,7 @@ export function coreFeatures(deps: CoreDeps): Feature[] {
     (app, http) => mountCauseTerms(app, http, { repositories, db, clock }),
     (app, http) => mountCauseQuarantine(app, http, { repositories, quarantines }),
     (app, http) => mountRepositorySettings(app, http, { repositories }),
-    (app, http) => mountRepositoryDeletion(app, http, { db, clickhouse, repositories }),
+    (app, http) => mountRepositoryDeletion(app, http, { db, clickhouse, repositories, clock }),
     (app, http) => mountTestsForgetting(app, http, { db, clickhouse, repositories, clock }),
     (app, http) => mountViews(app, http, { db, clock, repositories }),
     (app, http) => mountBacktests(app, http, { db, clock, repositories }),

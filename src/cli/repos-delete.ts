@@ -53,10 +53,10 @@ async function look(path: RepositoryName): Promise<RowCounts> {
     return (await ask(service, preview, address, 'DELETE')).rows;
   }
   const { countRepository } = await import('../maintenance/delete-repository.ts');
-  return withStores(async ({ repositories, postgres: { db }, clickhouse }) => {
+  return withStores(async ({ repositories, postgres: { db }, clickhouse, clock }) => {
     const found = await repositories.find(path.owner, path.name);
     if (!found) throw nothingThere(path);
-    return countRepository({ db, clickhouse }, found.id);
+    return countRepository({ db, clickhouse, clock }, found);
   });
 }
 

@@ -11,13 +11,20 @@ import { countStored, REPOSITORY_TABLES } from '../clickhouse/repository-rows.ts
 import { ShardByShard } from '../clickhouse/shards.ts';
 import type { Clock } from '../clock.ts';
 import { addCounts, type RowCounts } from '../domain/deletion.ts';
+import type { RepositoryName } from '../domain/repository-path.ts';
 import { awaitClaims, isStoring } from '../ledger/claim-store.ts';
 import type { Logger } from '../observability/log.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
-import { type Deletion, endDeletion, receiptOf, unfinishedDeletions } from '../postgres/deleted-repositories.ts';
+import {
+  countDeletion,
+  type Deletion,
+  endDeletion,
+  receiptOf,
+  unfinishedDeletions,
+} from '../postgres/deleted-repositories.ts';
 import { awaitBatches } from '../postgres/outbox-consumers.ts';
 import { noteRemoved } from '../postgres/removal-receipt.ts';
-import { countRows, removeByPath, removeRows } from '../postgres/repository-rows.ts';
+import { removeByPath, removeRows } from '../postgres/repository-rows.ts';
 import { keepOthersOut, removeAlone, removeNoted } from './leaving.ts';
 
 export interface DeletionDeps {
@@ -27,11 +34,12 @@ export interface DeletionDeps {
   log: Logger;
 }
 
-/** Rows of a repository in both stores, by table. */
+/** Rows of both stores that a deletion would remove, by table. */
 export const countRepository = async (
-  { db, clickhouse }: Pick<DeletionDeps, 'db' | 'clickhouse'>,
-  repositoryId: string,
-): Promise<RowCounts> => addCounts(await countRows(db, repositoryId), await countStored(clickhouse, repositoryId));
+  { db, clickhouse, clock }: Pick<DeletionDeps, 'db' | 'clickhouse' | 'clock'>,
+  found: RepositoryName & { id: string },
+): Promise<RowCounts> =>
+  addCounts(await countDeletion(db, found, clock.now()), await countStored(clickhouse, found.id));
 
 /**
  * Continues every deletion that is not finished, unless another process does. On a cluster, a deletion needs only the shard of

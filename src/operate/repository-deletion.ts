@@ -3,6 +3,7 @@ import type { AnyElysia } from 'elysia';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { countStored } from '../clickhouse/repository-rows.ts';
+import type { Clock } from '../clock.ts';
 import { addCounts, isConfirmed } from '../domain/deletion.ts';
 import { OWNER_LENGTH_MAX, REPOSITORY_NAME_LENGTH_MAX } from '../domain/repository-path.ts';
 import { auditActorOf } from '../http/auth.ts';
@@ -11,9 +12,8 @@ import { enumParameter, textParameter } from '../http/parameters.ts';
 import { owner, repository } from '../http/path.ts';
 import { notFound, unprocessable } from '../http/problems.ts';
 import type { Database } from '../postgres/client.ts';
-import { type Deletion, deletionsAt } from '../postgres/deleted-repositories.ts';
+import { countDeletion, type Deletion, deletionsAt } from '../postgres/deleted-repositories.ts';
 import type { RepositoryStore } from '../postgres/repositories.ts';
-import { countRows } from '../postgres/repository-rows.ts';
 
 const ADDRESS = '/v1/ci/:owner/repositories/:repository';
 const TAG = 'Repositories';
@@ -27,7 +27,7 @@ const previewSchema = z
     repository: z.string().meta({ example: 'acme/shop' }),
     rows: rowCounts.meta({
       description: 'Rows that would be removed, by table; tables without any are left out',
-      example: { executions: 120_000, events: 310, tests: 840, quarantines: 3 },
+      example: { repositories: 1, executions: 120_000, events: 310, tests: 840, quarantines: 3 },
     }),
   })
   .meta({ id: 'RepositoryDeletionPreview' });
@@ -66,12 +66,13 @@ interface RepositoryDeletionDeps {
   db: Database;
   clickhouse: ClickHouse;
   repositories: RepositoryStore;
+  clock: Clock;
 }
 
 export function mountRepositoryDeletion(
   app: AnyElysia,
   http: Http,
-  { db, clickhouse, repositories }: RepositoryDeletionDeps,
+  { db, clickhouse, repositories, clock }: RepositoryDeletionDeps,
 ): void {
   const params = z.object({ owner, repository });
   mount(app, http, 'DELETE', ADDRESS, {
@@ -97,7 +98,7 @@ export function mountRepositoryDeletion(
       const found = await repositories.find(path.owner, path.repository);
       if (!found) throw nothingToDelete(path);
       if (query.dry_run) {
-        const rows = addCounts(await countRows(db, found.id), await countStored(clickhouse, found.id));
+        const rows = addCounts(await countDeletion(db, found, clock.now()), await countStored(clickhouse, found.id));
         return { status: 200, body: { repository: `${found.owner}/${found.name}`, rows } };
       }
       if (!isConfirmed(found, query.confirm ?? ''))

@@ -1,14 +1,15 @@
 /** Deletions of repositories: each is one row from the moment that it is asked for, and its receipt afterwards. */
-import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNotNull, isNull, lt, sql, TransactionRollbackError } from 'drizzle-orm';
 import { z } from 'zod';
 import { type AuditActor, byService } from '../domain/audit.ts';
-import { addCounts } from '../domain/deletion.ts';
+import { addCounts, type RowCounts } from '../domain/deletion.ts';
 import type { RepositoryName } from '../domain/repository-path.ts';
 import { recordAudit } from './audit.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import type { Receipt } from './removal-receipt.ts';
 import { deedOf, pathOf } from './repository-changes.ts';
 import { endRepositoryKeys } from './repository-keys.ts';
+import { countRows, removeByPath } from './repository-rows.ts';
 import { deletedRepositories, repositories } from './schema.ts';
 
 export type Deletion = typeof deletedRepositories.$inferSelect;
@@ -35,6 +36,30 @@ export async function beginDeletion(
   const [deletion] = await tx.insert(deletedRepositories).values(row).returning();
   await recordAudit(tx, by, { action: 'repository.delete', ...deedOf(gone), before: pathOf(gone) }, now);
   return deletion;
+}
+
+/**
+ * Counts the rows of PostgreSQL that a deletion would remove, by table. Keys, and what names the repository by its path, are
+ * removed in a transaction that is taken back: so this counts exactly what a deletion takes.
+ */
+export async function countDeletion(
+  db: Database,
+  { id, owner, name }: RepositoryName & { id: string },
+  now: number,
+): Promise<RowCounts> {
+  let others: RowCounts = {};
+  await onPostgres(() =>
+    db
+      .transaction(async (tx) => {
+        const begun = await beginDeletion(tx, id, byService('dry run'), now);
+        others = addCounts(begun?.removed ?? {}, await removeByPath(tx, { owner, name }, now));
+        tx.rollback();
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof TransactionRollbackError)) throw error;
+      }),
+  );
+  return addCounts(others, await countRows(db, id));
 }
 
 const isAt = ({ owner, name }: RepositoryName) =>

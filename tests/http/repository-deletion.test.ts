@@ -30,7 +30,7 @@ describe('deleting a repository', () => {
     const looked = await remove(path, '?dry_run=true');
     expect([looked.status, await looked.json()]).toEqual([
       200,
-      { repository: `${path.owner}/${path.name}`, rows: { quarantines: 1, event_outbox: 1 } },
+      { repository: `${path.owner}/${path.name}`, rows: { repositories: 1, quarantines: 1, event_outbox: 1 } },
     ]);
     expect(await app.stores.repositories.find(path.owner, path.name)).toBeDefined();
   });
