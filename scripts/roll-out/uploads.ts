@@ -10,8 +10,8 @@ const takenSchema = z.object({ id: z.string() });
 const receiptSchema = z.object({ status: z.string() });
 
 export class Uploads {
-  /** By the number of the upload. */
-  readonly #answered = new Map<number, { receipt: string; at: number }>();
+  /** In the order of the uploads. */
+  readonly #receipts: string[] = [];
   #failed = 0;
   #slowestMs = 0;
 
@@ -22,7 +22,7 @@ export class Uploads {
 
   /** Uploads that were answered with 202. */
   get count(): number {
-    return this.#answered.size;
+    return this.#receipts.length;
   }
 
   get executions(): number {
@@ -50,16 +50,9 @@ export class Uploads {
     };
   }
 
-  /** Sends those again that were answered since a moment, and returns their number. */
-  async repeat(since: number): Promise<number> {
-    const concerned = [...this.#answered].filter(([, { at }]) => at >= since);
-    for (const [nth] of concerned) await this.#send(nth);
-    return concerned.length;
-  }
-
   /** Returns when the receipt of each says that it is stored. */
   async stored(token: string): Promise<void> {
-    for (const { receipt: id } of this.#answered.values())
+    for (const id of this.#receipts)
       for (;;) {
         const answer = await fetch(`${this.url}${REPOSITORY}/uploads/${id}`, {
           headers: { authorization: `Bearer ${token}` },
@@ -85,7 +78,7 @@ export class Uploads {
         body: `<testsuite name="shop">${cases.join('')}</testsuite>`,
       });
       if (answer.status === 202) {
-        this.#answered.set(nth, { receipt: takenSchema.parse(await answer.json()).id, at: Date.now() });
+        this.#receipts.push(takenSchema.parse(await answer.json()).id);
         this.#slowestMs = Math.max(this.#slowestMs, performance.now() - startedAt);
         return;
       }
