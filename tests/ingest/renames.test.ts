@@ -48,10 +48,13 @@ async function renamed() {
     });
     return { status: response.status, body: await response.json() };
   };
-  const apply = async () => {
-    await ingest.driver.renamer.run();
-    await ingest.driver.settle();
-  };
+  // A call leaves them to the next one while a block is on its way, or while another process applies some.
+  const apply = () =>
+    until(async () => {
+      await ingest.driver.renamer.run();
+      await ingest.driver.settle();
+      return (await list()).every(({ is_applied: isApplied }) => isApplied);
+    });
   const shown = async (testId: string): Promise<unknown> => {
     const response = await ingest.app.request(`${base}/tests/${testId}`);
     return response.status === 200 ? await response.json() : response.status;
