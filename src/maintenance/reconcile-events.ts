@@ -7,13 +7,14 @@
  * taken for one: if a backup was taken between them, the event of the second counts twice.) What waits in the outbox is handed over again, under
  * another token: the log must not have it yet.
  */
-import { gte, inArray } from 'drizzle-orm';
+import { and, eq, gte, inArray, isNotNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
-import { eventKeys, eventOutbox, repositories } from '../postgres/schema.ts';
+import { noteMerges } from '../postgres/pull-requests.ts';
+import { eventKeys, eventOutbox, pullRequests, repositories } from '../postgres/schema.ts';
 
 const newestEvents = defineLongQuery(
   'maintenance/newest_events',
@@ -29,6 +30,11 @@ const eventsAmong = defineLongQuery(
   'maintenance/events_among',
   { since_ms: 'Int64', ids: 'Array(UInt64)' },
   z.object({ id: z.number() }),
+);
+const loggedMerges = defineLongQuery(
+  'maintenance/logged_merges',
+  {},
+  z.object({ repository_id: z.string(), numbers: z.array(z.number()) }),
 );
 
 const IDS_AT_ONCE = 2_000;
@@ -115,4 +121,25 @@ export async function giveUpEvents({ db, clickhouse }: Stores, { unknown, lost }
     const some = lost.slice(from, from + IDS_AT_ONCE);
     await onPostgres(() => db.delete(eventKeys).where(inArray(eventKeys.key, some)));
   }
+}
+
+/** Notes again of which pull requests the log has the merge, or is about to get it: an import adds only what is missing. */
+export async function renoteMerges({ db, clickhouse }: Stores): Promise<void> {
+  const logged = await clickhouse.select(loggedMerges, {});
+  await onPostgres(() =>
+    db.transaction(async (tx) => {
+      await tx.update(pullRequests).set({ isMergeLogged: false }).where(eq(pullRequests.isMergeLogged, true));
+      const waiting = await tx
+        .select({ repositoryId: eventOutbox.repositoryId, number: eventOutbox.pullRequest })
+        .from(eventOutbox)
+        .where(and(eq(eventOutbox.type, 'action.merge'), isNotNull(eventOutbox.pullRequest)));
+      const known = [
+        ...logged.map(({ repository_id: id, numbers }) => ({ id, numbers })),
+        ...waiting.map(({ repositoryId: id, number }) => ({ id, numbers: number === null ? [] : [number] })),
+      ];
+      for (const { id, numbers } of known)
+        for (let from = 0; from < numbers.length; from += IDS_AT_ONCE)
+          await noteMerges(tx, id, numbers.slice(from, from + IDS_AT_ONCE));
+    }),
+  );
 }

@@ -19,7 +19,7 @@ import { ingestBlocks } from '../postgres/schema.ts';
 import type { RebuildDeps } from './derive-again.ts';
 import { dropTable, replacePartitions } from './partitions.ts';
 import { rebuild } from './rebuild.ts';
-import { type EventDifference, eventDifference, giveUpEvents } from './reconcile-events.ts';
+import { type EventDifference, eventDifference, giveUpEvents, renoteMerges } from './reconcile-events.ts';
 import { evaluateStoredParts } from './stored-parts.ts';
 import { isSame, type LedgerDeps, type MonthDifference, monthsThatDiffer, serverTime, sumOf } from './verify-ledger.ts';
 
@@ -90,6 +90,7 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
     found.unclaimed += difference.missing.length;
   }
   await giveUpEvents(storesOf(deps), events);
+  await renoteMerges(storesOf(deps));
   await renumber(deps.postgres.db);
   await rebuild(deps);
   return found;

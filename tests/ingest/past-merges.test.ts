@@ -1,11 +1,14 @@
 /** Merges that an import tells: in the event log once, where the host would have put them, and unseen by who follows it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { v7 as uuid7 } from 'uuid';
 import { newEvent } from '../../src/domain/events.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { renoteMerges } from '../../src/maintenance/reconcile-events.ts';
 import { readBacklog } from '../../src/postgres/backlog.ts';
 import { recordPastEvents } from '../../src/postgres/outbox.ts';
+import { pullRequests } from '../../src/postgres/schema.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { mergesOf } from '../../workers/past-merges.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -123,6 +126,27 @@ describe('merges of the past', () => {
     expect(followed[0]?.received_at).toBe(new Date(TEST_NOW).toISOString());
     expect(await eventsSince(repository, START)).toHaveLength(PAST.length + 2);
   }, 60_000);
+
+  test('are there once after a restore, whichever store is older', async () => {
+    const { stores } = ingest;
+    const { clickhouse } = stores;
+    const { db } = stores.postgres;
+    const repository = uniqueRepository();
+    const [kept, lost] = [PAST.slice(0, 1), PAST.slice(1, 2)];
+    await importMerges(repository, [...kept, ...lost]);
+    const { id } = await stores.repositories.record(repository);
+    // PostgreSQL has forgotten one merge, and ClickHouse the other.
+    await db.update(pullRequests).set({ isMergeLogged: false }).where(eq(pullRequests.repositoryId, id));
+    await clickhouse.command(
+      `ALTER TABLE ci.events DELETE WHERE repository_id = {id: UUID} AND pull_request = {number: UInt32}
+       SETTINGS mutations_sync = 2`,
+      { id, number: lost[0]?.number ?? 0 },
+    );
+    await renoteMerges({ db, clickhouse });
+    await importMerges(repository, [...kept, ...lost]);
+    const numbers = (await eventsSince(repository, START)).map(({ pull_request: number }) => number);
+    expect(numbers.toSorted()).toEqual([...kept, ...lost].map(({ number }) => number).toSorted());
+  });
 
   test('do not look as if they had waited for weeks to be relayed', async () => {
     const { stores } = ingest;
