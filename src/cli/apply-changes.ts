@@ -4,7 +4,6 @@ import type { Change, Existing } from '../domain/apply-plan.ts';
 import type { AuditActor } from '../domain/audit.ts';
 import { DEFAULT_HOST } from '../domain/identity.ts';
 import { boundsOfKey } from '../domain/report-bounds.ts';
-import { needsRebuild } from '../domain/repository-settings.ts';
 import { UserError } from '../errors.ts';
 import { columnsOf, settingsOf } from '../postgres/repositories.ts';
 import { doerOf } from '../postgres/repository-changes.ts';
@@ -42,8 +41,8 @@ export async function existingIn({ keys, repositories }: Stores): Promise<Existi
   };
 }
 
-/** Makes a change, with its entry in the trail. Returns what is left to do by hand. */
-export async function makeChange({ keys, repositories }: Stores, change: Change): Promise<string | undefined> {
+/** Makes a change, with its entry in the trail. */
+export async function makeChange({ keys, repositories }: Stores, change: Change): Promise<void> {
   switch (change.kind) {
     case 'make key': {
       const { name, rights, tokenHash } = change.key;
@@ -54,26 +53,23 @@ export async function makeChange({ keys, repositories }: Stores, change: Change)
         expiresAt: expiresAt === null ? null : new Date(expiresAt),
       };
       await keys.adopt(made, tokenHash, DOER);
-      return undefined;
+      return;
     }
     case 'revoke key':
-      await keys.revoke(change.id, DOER);
-      return undefined;
+      await keys.revoke(change.key.id, DOER);
+      return;
     case 'add repository': {
       const { path, host = DEFAULT_HOST, settings } = change.repository;
       const added = await repositories.record({ host, ...path }, DOER);
       const columns = columnsOf(settings);
       if (Object.keys(columns).length > 0) await repositories.set(added, columns, doerOf(DOER));
-      return undefined;
+      return;
     }
     case 'change repository': {
       const { owner, name } = change.path;
       const before = await repositories.find(owner, name);
       if (!before) throw new UserError(`The repository ${owner}/${name} was deleted meanwhile. Apply the file again.`);
-      const after = await repositories.set(before, columnsOf(change.settings), doerOf(DOER));
-      return needsRebuild(settingsOf(before), settingsOf(after))
-        ? '    Stored executions follow the old setting until you run `ci-insights rebuild`. New uploads follow the new one.'
-        : undefined;
+      await repositories.set(before, columnsOf(change.settings), doerOf(DOER));
     }
   }
 }

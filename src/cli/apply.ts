@@ -4,10 +4,11 @@
  */
 import { Command } from 'commander';
 import { sql } from 'drizzle-orm';
-import { count, print } from '../client/output.ts';
+import { count, print, printJson } from '../client/output.ts';
 import { readClientEnvironment } from '../client/settings.ts';
 import type { PostgresDeps } from '../deps.ts';
-import { planOf } from '../domain/apply-plan.ts';
+import { type Plan, planOf } from '../domain/apply-plan.ts';
+import { type ApplyResult, linesOf, reportOf } from '../domain/apply-report.ts';
 import { UserError } from '../errors.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { APPLY_LOCK } from '../postgres/locks.ts';
@@ -22,7 +23,11 @@ interface ApplyOptions {
   dryRun?: boolean;
   check?: boolean;
   prune?: boolean;
+  json?: boolean;
 }
+
+const REBUILD_NOTE =
+  '    Stored executions follow the old setting until you run `ci-insights rebuild`. New uploads follow the new one.';
 
 export const applyCommand = (): Command =>
   new Command('apply')
@@ -31,6 +36,7 @@ export const applyCommand = (): Command =>
     .option('--dry-run', 'only print the difference')
     .option('--check', `the same, and exit with ${EXIT_DIFFERS} if there is one`)
     .option('--prune', 'also revoke keys of earlier files, and reset settings, that the file does not name')
+    .option('--json', 'print the difference and the result as JSON')
     .action(async (file: string, options: ApplyOptions) => {
       // Loaded when needed: no other command reads YAML.
       const { folderOf, readApplyFile, tokenHashIn } = await import('./apply-file.ts');
@@ -45,21 +51,50 @@ export const applyCommand = (): Command =>
         const work = async () => {
           const defaults = options.prune ? DEFAULT_SETTINGS : undefined;
           const plan = planOf({ ...declared, keys }, await existingIn(deps), { now: deps.clock.now(), defaults });
-          if (plan.refusals.length > 0) throw new UserError([...plan.refusals, 'Nothing was changed.'].join('\n'));
-          for (const line of plan.left) print(line);
-          for (const change of plan.changes) {
-            const note = isDry ? undefined : await makeChange(deps, change);
-            print(change.line);
-            if (note !== undefined) print(note);
-          }
-          const { length } = plan.changes;
-          if (length === 0) return print('There is no difference.');
-          if (options.check) process.exitCode = EXIT_DIFFERS;
-          print(isDry ? `${count(length, 'difference')}. Nothing was changed.` : `${count(length, 'change')} made.`);
+          await carryOut(deps, plan, { isDry, isJson: options.json === true });
+          if (options.check && plan.changes.length > 0) process.exitCode = EXIT_DIFFERS;
         };
         await (isDry ? work() : alone(deps, work));
       });
     });
+
+/** Prints each change once it is made, or with `isJson` all of them at the end, whatever that is. */
+async function carryOut(
+  deps: PostgresDeps,
+  plan: Plan,
+  { isDry, isJson }: { isDry: boolean; isJson: boolean },
+): Promise<void> {
+  let made = 0;
+  const say = (text: string): void => {
+    if (!isJson) print(text);
+  };
+  const end = (result: ApplyResult, inWords: string): void => {
+    if (isJson) printJson(reportOf(plan, result, made));
+    else if (inWords !== '') print(inWords);
+  };
+  if (plan.refusals.length > 0) {
+    end('refused', '');
+    throw new UserError([...plan.refusals, 'Nothing was changed.'].join('\n'));
+  }
+  for (const { id, name } of plan.left) say(`  key ${name} (${id}): not in the file, stays`);
+  try {
+    for (const change of plan.changes) {
+      if (!isDry) {
+        await makeChange(deps, change);
+        made++;
+      }
+      say(linesOf(change));
+      if (!isDry && change.kind === 'change repository' && change.needsRebuild) say(REBUILD_NOTE);
+    }
+  } catch (error) {
+    end('failed', '');
+    throw error;
+  }
+  const { length } = plan.changes;
+  if (length === 0) end('unchanged', 'There is no difference.');
+  else if (isDry) end('differs', `${count(length, 'difference')}. Nothing was changed.`);
+  else end('applied', `${count(length, 'change')} made.`);
+}
 
 /** While another process applies a file, what it finds would not be what it changes. */
 async function alone({ postgres }: PostgresDeps, work: () => Promise<void>): Promise<void> {

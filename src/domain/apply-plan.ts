@@ -1,6 +1,5 @@
 /**
- * The difference that `ci-insights apply` makes so that there is what a file says, as lines that begin with + (made),
- * ~ (changed) or - (revoked). After the changes, the difference is empty.
+ * The difference that `ci-insights apply` makes so that there is what a file says. After the changes, the difference is empty.
  *
  * A key is known by its token, and what a token allows never changes: it may be in many hands by then. So other rights need
  * another token. A revoked key stays revoked. Repositories are never removed.
@@ -9,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DeclaredRepository, KeyRights } from './apply-file.ts';
 import type { DefaultBranchSource } from './default-branch.ts';
 import type { RepositoryName } from './repository-path.ts';
-import { SETTING_NAMES, type Settings, type SettingsChange } from './repository-settings.ts';
+import { needsRebuild, SETTING_NAMES, type Settings, type SettingsChange } from './repository-settings.ts';
 
 export interface DeclaredKey {
   name: string;
@@ -52,20 +51,30 @@ interface PlanOptions {
   defaults: Settings | undefined;
 }
 
-export type Change = { line: string } & (
-  | { kind: 'make key'; key: DeclaredKey }
-  | { kind: 'revoke key'; id: string }
-  | { kind: 'add repository'; repository: DeclaredRepository }
-  | { kind: 'change repository'; path: RepositoryName; settings: SettingsChange }
-);
+type NamedKey = Pick<ExistingKey, 'id' | 'name'>;
 
-interface Plan {
+export type Change =
+  | { kind: 'make key'; key: DeclaredKey }
+  | { kind: 'revoke key'; key: NamedKey; reason: string }
+  | { kind: 'add repository'; repository: DeclaredRepository }
+  | {
+      kind: 'change repository';
+      path: RepositoryName;
+      /** What those settings are that change. */
+      before: Partial<Settings>;
+      /** What they will be. */
+      settings: SettingsChange;
+      /** Whether stored executions follow the old settings until `ci-insights rebuild`. */
+      needsRebuild: boolean;
+    };
+
+export interface Plan {
   /** In the order in which they are to be made. */
   changes: Change[];
   /** Sentences: why nothing may be changed before someone decides. */
   refusals: string[];
-  /** Lines about what the file leaves out, and what stays. */
-  left: string[];
+  /** Keys of earlier files that the file leaves out, and that stay. */
+  left: NamedKey[];
 }
 
 export function planOf(declared: Declared, existing: Existing, options: PlanOptions): Plan {
@@ -88,19 +97,15 @@ function planKeys(declared: readonly DeclaredKey[], existing: readonly ExistingK
       ? `it has the token of the key ${twin}. Each key needs its own token`
       : refusalOf(key, byHash.get(key.tokenHash), options.now);
     if (refusal) refusals.push(`The key ${key.name}: ${refusal}.`);
-    else if (!byHash.has(key.tokenHash))
-      made.push({ kind: 'make key', key, line: `+ key ${key.name}: ${inWords(key.rights)}` });
+    else if (!byHash.has(key.tokenHash)) made.push({ kind: 'make key', key });
   }
   const names = new Set(declared.map(({ name }) => name));
   const gone = existing.filter((key) => key.isOfFile && !key.isRevoked && !seen.has(key.tokenHash));
   const replaced = gone.filter(({ name }) => names.has(name));
   const unnamed = gone.filter(({ name }) => !names.has(name));
   const revoke =
-    (why: string) =>
-    (key: ExistingKey): Change => ({
-      ...{ kind: 'revoke key', id: key.id },
-      line: `- key ${key.name} (${key.id}): ${why}`,
-    });
+    (reason: string) =>
+    ({ id, name }: ExistingKey): Change => ({ kind: 'revoke key', key: { id, name }, reason });
   return {
     changes: [
       ...made,
@@ -108,7 +113,7 @@ function planKeys(declared: readonly DeclaredKey[], existing: readonly ExistingK
       ...(options.defaults ? unnamed.map(revoke('not in the file')) : []),
     ],
     refusals,
-    left: options.defaults ? [] : unnamed.map(({ name, id }) => `  key ${name} (${id}): not in the file, stays`),
+    left: options.defaults ? [] : unnamed.map(({ id, name }) => ({ id, name })),
   };
 }
 
@@ -127,7 +132,7 @@ function refusalOf(key: DeclaredKey, found: ExistingKey | undefined, now: number
 }
 
 /** Equal words are equal rights. */
-function inWords({ scope, owner, repositories, pullRequestsOnly, branches, expiresAt }: KeyRights): string {
+export function inWords({ scope, owner, repositories, pullRequestsOnly, branches, expiresAt }: KeyRights): string {
   const bounds = pullRequestsOnly ? ' (pull requests only)' : branches ? ` (branches ${sorted(branches)})` : '';
   const where =
     owner === null
@@ -148,25 +153,22 @@ function planRepositories(
 ): Change[] {
   const byPath = new Map(existing.map((repository) => [keyOf(repository.path), repository]));
   return declared.flatMap((repository): Change[] => {
-    const { path, host, settings } = repository;
+    const { path, settings } = repository;
     const found = byPath.get(keyOf(path));
-    const title = `repository ${path.owner}/${path.name}`;
-    if (!found) {
-      const on = host === undefined ? '' : ` on ${host}`;
-      const values = namesOf(settings).map((name) => `${name} ${shown(settings[name])}`);
-      return [{ kind: 'add repository', repository, line: `+ ${[`${title}${on}`, ...values].join('\n    ')}` }];
-    }
+    if (!found) return [{ kind: 'add repository', repository }];
     const wanted = defaults ? { ...withoutBranch(defaults), ...settings } : settings;
     const names = namesOf(wanted).filter(
       (name) => !isSame(found.settings[name], wanted[name]) || isLearned(name, found),
     );
     if (names.length === 0) return [];
-    const values = names.map((name) => `${name} ${shown(found.settings[name])} → ${shown(wanted[name])}`);
+    const change: SettingsChange = pick(wanted, names);
     return [
       {
-        ...{ kind: 'change repository', path },
-        settings: Object.fromEntries(names.map((name) => [name, wanted[name]])),
-        line: `~ ${[title, ...values].join('\n    ')}`,
+        ...{ kind: 'change repository', path, before: pick(found.settings, names), settings: change },
+        needsRebuild: needsRebuild(found.settings, {
+          default_branch: change.default_branch ?? found.settings.default_branch,
+          flaky_detection_enabled: change.flaky_detection_enabled ?? found.settings.flaky_detection_enabled,
+        }),
       },
     ];
   });
@@ -179,12 +181,14 @@ const isLearned = (name: string, { defaultBranchSource }: ExistingRepository): b
 /** Settings that are learned while no one sets them. */
 const withoutBranch = ({ default_branch: _, ...others }: Settings): SettingsChange => others;
 
-const namesOf = (settings: SettingsChange): (keyof SettingsChange)[] =>
+const pick = (settings: SettingsChange | Settings, names: readonly (keyof Settings)[]) =>
+  Object.fromEntries(names.map((name) => [name, settings[name]]));
+
+export const namesOf = (settings: SettingsChange): (keyof SettingsChange)[] =>
   SETTING_NAMES.filter((name) => settings[name] !== undefined);
 
 /** Compares values as JSON: that is how they are stored, where objects keep no order. */
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(plain(one), plain(other));
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-const shown = (value: unknown): string => JSON.stringify(value);
 
 const keyOf = ({ owner, name }: RepositoryName): string => `${owner}/${name}`.toLowerCase();

@@ -9,6 +9,7 @@ import { existingIn, makeChange } from '../../src/cli/apply-changes.ts';
 import { readApplyFile, tokenHashIn } from '../../src/cli/apply-file.ts';
 import type { DeclaredRepository } from '../../src/domain/apply-file.ts';
 import { type DeclaredKey, planOf } from '../../src/domain/apply-plan.ts';
+import { applyReportSchema } from '../../src/domain/apply-report.ts';
 import { KEY_SCOPES } from '../../src/domain/key-scope.ts';
 import { AUTO_QUARANTINE_MODES } from '../../src/domain/quarantine-rules.ts';
 import type { SettingsChange } from '../../src/domain/repository-settings.ts';
@@ -111,6 +112,74 @@ test('what was changed by hand is changed back, what the file leaves out is not,
     ['repository.settings', 'ci-insights apply'],
     ['repository.create', 'ci-insights apply'],
   ]);
+});
+
+test('with --json, one object tells the difference and what became of it, and no token', async () => {
+  const { owner, name, token, path } = unique();
+  const text = `keys:
+  ${name}: { scope: view, owner: ${owner}, expires_at: 2099-12-31, token_file: ${name} }
+repositories:
+  ${path}: { default_branch: main, quarantine_limit: 20 }`;
+  const hash = new Bun.CryptoHasher('sha256').update(token).digest('hex');
+  const report = (...options: string[]) => {
+    const { code, lines } = apply(text, '--json', ...options);
+    for (const secret of [token, hash]) expect(lines.join()).not.toContain(secret);
+    return { code, ...applyReportSchema.parse(JSON.parse(lines.join('\n'))) };
+  };
+  const changes = (is_made: boolean) => [
+    {
+      ...{ kind: 'make key', is_made, name, scope: 'view', owner, repositories: null, pull_requests_only: false },
+      ...{ branches: null, expires_at: '2099-12-31T00:00:00.000Z' },
+    },
+    {
+      ...{ kind: 'add repository', is_made, repository: path, host: null },
+      settings: { default_branch: 'main', quarantine_limit: 20 },
+    },
+  ];
+  expect(report('--dry-run')).toMatchObject({ code: 0, result: 'differs', changes: changes(false), refusals: [] });
+  expect(report('--check')).toMatchObject({ code: 3, result: 'differs', changes: changes(false) });
+  expect(report()).toMatchObject({ code: 0, result: 'applied', changes: changes(true) });
+  for (const options of [[], ['--check'], ['--dry-run']])
+    expect(report(...options)).toMatchObject({ code: 0, result: 'unchanged', changes: [] });
+
+  const set = ['--default-branch', 'trunk', '--quarantine-limit', '7'];
+  expect(runCommand(stores.config.dataDir, 'repos', 'set', path, ...set).code).toBe(0);
+  const change = {
+    ...{ kind: 'change repository', repository: path, needs_rebuild: true },
+    before: { default_branch: 'trunk', quarantine_limit: 7 },
+    settings: { default_branch: 'main', quarantine_limit: 20 },
+  };
+  expect(report('--check')).toMatchObject({ code: 3, changes: [{ ...change, is_made: false }] });
+  expect(report()).toMatchObject({ code: 0, changes: [{ ...change, is_made: true }] });
+  expect(report()).toMatchObject({ result: 'unchanged' });
+
+  const key = (await stores.keys.list()).find((one) => one.name === name);
+  const named = { id: key?.id ?? '', name };
+  const without = apply('keys:', '--json', '--check').lines.join('\n');
+  expect(applyReportSchema.parse(JSON.parse(without)).left).toContainEqual(named);
+  const pruned = applyReportSchema.parse(JSON.parse(apply('keys:', '--json', '--prune', '--dry-run').lines.join('\n')));
+  expect(pruned.left).toEqual([]);
+  expect(pruned.changes).toContainEqual({ kind: 'revoke key', is_made: false, ...named, reason: 'not in the file' });
+});
+
+test('a refusal is in the report too, and a faulty file makes none', () => {
+  const { owner, name, path } = unique();
+  const text = (scope: string) => `keys:\n  ${name}: { scope: ${scope}, owner: ${owner}, token_file: ${name} }`;
+  expect(apply(text('view')).code).toBe(0);
+  const { code, lines } = apply(`${text('admin')}\nrepositories:\n  ${path}:`, '--json');
+  const end = lines.indexOf('}') + 1;
+  expect([code, applyReportSchema.parse(JSON.parse(lines.slice(0, end).join('\n')))]).toMatchObject([
+    1,
+    { result: 'refused', changes: [{ kind: 'add repository', is_made: false }], refusals: [expect.any(String)] },
+  ]);
+  // On standard error, as without --json.
+  expect(lines.slice(end)).toEqual([expect.stringContaining(`The key ${name}: its token`), 'Nothing was changed.']);
+  expect(apply('keyz:', '--json').lines).toEqual([expect.stringContaining(':1: keyz is unknown')]);
+});
+
+test('the report in the documents is one', () => {
+  const [, example = ''] = /```json\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/apply.md'), 'utf8')) ?? [];
+  expect(applyReportSchema.parse(JSON.parse(example))).toMatchObject({ result: 'applied' });
 });
 
 test('a default branch of the file holds, even if an upload had named the same', async () => {
@@ -291,7 +360,7 @@ test('whatever two files say and whatever is done by hand between: after a file 
         }
         for (const change of changes) await makeChange(stores, change);
         const left = await planned(file, isAll);
-        expect(left.changes.map(({ line }) => line)).toEqual([]);
+        expect(left.changes).toEqual([]);
         expect(left.refusals).toEqual([]);
       }),
     ),

@@ -122,6 +122,19 @@ describe.skipIf(!tools)('the chart', () => {
     expect(await problems([{ ...(first as Resource), spec: { replicas: 'two' } }], version)).not.toBe('');
   });
 
+  test.each([
+    ['ServiceMonitor', '"targetLabel"', '"targetLabl"'],
+    ['PrometheusRule', '"expr"', '"exp"'],
+    ['ScaledObject', '"maxReplicaCount"', '"maxReplicas"'],
+    ['HTTPRoute', '"backendRefs"', '"backends"'],
+    ['HTTPRoute', '"port":80', '"port":80000'],
+  ])('finds a fault in a resource of an operator: %s, %s written as %s', async (kind, right, wrong) => {
+    const text = JSON.stringify(named(await render(...all), kind, ''));
+    expect(text).toContain(right);
+    const faulty = JSON.parse(text.replace(right, wrong)) as Resource;
+    expect(await problems([faulty], '1.34.0')).toContain(wrong.includes(':') ? 'port must be' : wrong);
+  });
+
   test('makes what the values ask for, and nothing else', async () => {
     const kinds = async (...parameters: string[]) => (await render(...parameters)).map(({ kind }) => kind).sort();
     const few = [

@@ -1,21 +1,31 @@
 /**
- * Everything that is stored moves: from the embedded stores of a trial to servers by `copy`, and by `dump` and `restore`. What the API
- * answers afterwards is what it answered before.
+ * Everything that is stored moves: from the embedded stores of a trial to servers and to a cluster by `copy`, and by `dump` and
+ * `restore`. What the API answers afterwards is what it answered before.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import pg from 'pg';
 import { z } from 'zod';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
-import { hasRealClickHouse, type RealClickHouse, startRealClickHouse } from '../support/clickhouse-real/server.ts';
+import { startRealCluster } from '../support/clickhouse-real/cluster.ts';
+import {
+  grantedUser,
+  hasRealClickHouse,
+  type RealClickHouse,
+  startRealClickHouse,
+} from '../support/clickhouse-real/server.ts';
 import { makeFolder } from '../support/folder.ts';
 import { liveAddressOf, type PastReport, pastOf } from '../support/past.ts';
 import { CLI, ServiceProcess } from '../support/service-process.ts';
 
 const SHOP = { owner: 'acme', name: 'shop' };
-const ROOT = '/v1/ci/acme/repositories/shop';
+/** Repositories with less of a past: on a cluster of two, some are on the other shard. */
+const OTHERS = ['cart', 'tools', 'docs', 'pay'].map((name) => ({ owner: 'acme', name }));
+const rootOf = ({ owner, name }: typeof SHOP): string => `/v1/ci/${owner}/repositories/${name}`;
+const ROOT = rootOf(SHOP);
 /** Two months of executions at least. */
 const reports = pastOf({ seed: 7, until: Date.now(), days: 34, runsPerDay: 1, tests: 12 });
 
@@ -37,20 +47,29 @@ async function run(
   return { code, out };
 }
 
+const writeSettings = (file: string, settings: Readonly<Record<string, string>>): void =>
+  writeFileSync(
+    file,
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+
 async function upload(
   service: ServiceProcess,
   sent: readonly PastReport[],
+  repository = SHOP,
 ): Promise<{ accepted: number; duplicate: number }> {
   const ids: string[] = [];
   for (const report of sent) {
-    const answer = await service.request(liveAddressOf(SHOP, report), { method: 'POST', body: report.body });
+    const answer = await service.request(liveAddressOf(repository, report), { method: 'POST', body: report.body });
     expect(answer.status).toBe(202);
     ids.push(((await answer.json()) as { id: string }).id);
   }
   const sum = { accepted: 0, duplicate: 0 };
   for (const id of ids)
     for (;;) {
-      const receipt = (await (await service.request(`${ROOT}/uploads/${id}`)).json()) as typeof sum & {
+      const receipt = (await (await service.request(`${rootOf(repository)}/uploads/${id}`)).json()) as typeof sum & {
         status: string;
       };
       if (receipt.status === 'stored') {
@@ -72,6 +91,10 @@ const READS = [
   `${ROOT}/pulls`,
   '/v1/repositories',
   '/v1/repos/acme/shop/logs?per_page=100',
+  ...OTHERS.flatMap((other) => [
+    `${rootOf(other)}/search/tests?test_name=*&per_page=100`,
+    `${rootOf(other)}/health-transitions?per_page=100`,
+  ]),
 ];
 
 type Answer = [path: string, status: number, body: unknown];
@@ -109,15 +132,11 @@ describe.skipIf(!hasRealClickHouse)('everything that is stored', () => {
     mkdirSync(join(folder, 'server'));
     postgres = await startEmbeddedPostgres(join(folder, 'server'));
     target = { DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url(), DATA_DIR: served };
-    writeFileSync(
-      targetFile,
-      Object.entries(target)
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-    );
+    writeSettings(targetFile, target);
     const service = ServiceProcess.onFolder(trial);
     await service.start();
     await upload(service, sent);
+    for (const other of OTHERS) await upload(service, sent.slice(-8), other);
     await service.request(`${ROOT}/quarantines`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -189,6 +208,46 @@ describe.skipIf(!hasRealClickHouse)('everything that is stored', () => {
     expect(late.code).toBe(1);
     expect(late.out).toContain('results that would be lost');
     expect(await run(target, 'verify')).toMatchObject({ code: 0 });
+  });
+
+  test('a copy to a cluster of two shards has each repository on its own, and the API answers as before', async () => {
+    const user = grantedUser({}, /^$/, true);
+    const cluster = await startRealCluster([user]);
+    try {
+      const admin = new pg.Client({ connectionString: postgres.url });
+      await admin.connect();
+      await admin.query('CREATE DATABASE on_cluster');
+      await admin.end();
+      const onCluster = {
+        DATABASE_URL: Object.assign(new URL(postgres.url), { pathname: '/on_cluster' }).href,
+        ...{ CLICKHOUSE_URL: cluster.url(user), CLICKHOUSE_CLUSTER: cluster.name },
+        DATA_DIR: join(folder, 'clustered'),
+      };
+      const settings = join(folder, 'cluster.env');
+      writeSettings(settings, onCluster);
+      const copied = await run({ DATA_DIR: trial }, 'copy', '--to', settings);
+      expect(copied.out).toContain('The stores copied from agree with');
+      expect(copied.out).toContain('The stores copied to agree with');
+      expect(copied.code).toBe(0);
+      const again = await run({ DATA_DIR: trial }, 'copy', '--to', settings);
+      expect([again.code, again.out]).toEqual([0, expect.stringContaining('rows, there already')]);
+      for (const own of [{ DATA_DIR: trial }, onCluster]) expect(await run(own, 'verify')).toMatchObject({ code: 0 });
+
+      const asked = 'SELECT DISTINCT repository_id FROM ci_shard.executions ORDER BY 1 FORMAT TSV';
+      const [one = [], two = []] = (await cluster.ask(asked)).map((rows) => rows.split('\n').filter(Boolean));
+      expect([one.length > 0, two.length > 0, new Set([...one, ...two]).size]).toEqual([
+        ...[true, true],
+        one.length + two.length,
+      ]);
+      expect(one.length + two.length).toBe(1 + OTHERS.length);
+
+      mkdirSync(onCluster.DATA_DIR, { recursive: true });
+      cpSync(join(trial, 'admin.key'), join(onCluster.DATA_DIR, 'admin.key'));
+      await expectSameService(new ServiceProcess('serve', { ...onCluster, PORT: '0' }));
+      expect(await run(onCluster, 'verify')).toMatchObject({ code: 0 });
+    } finally {
+      await cluster.stop();
+    }
   });
 
   test('a dump restores into stores of any kind, and revoked keys stay revoked', async () => {

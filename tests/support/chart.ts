@@ -1,4 +1,4 @@
-/** Renders the chart with Helm, and checks what comes out against the schemas of Kubernetes with kubeconform. */
+/** Renders the chart with Helm, and checks what comes out against the schemas of Kubernetes and of operators. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -6,6 +6,7 @@ import { pythonEnvironment } from '../clients/support/python.ts';
 import { machine, type Ran, run } from '../clients/support/run.ts';
 import { goProgram } from '../tools/go-program.ts';
 import { atEnd } from './at-end.ts';
+import { customResources, isCustom } from './custom-resources.ts';
 import { makeFolder } from './folder.ts';
 
 export const CHART = resolve(import.meta.dir, '../../deploy/helm');
@@ -34,14 +35,18 @@ export interface ChartTools {
   helm(...parameters: string[]): Promise<Ran>;
   /** What the chart makes of these values; throws with Helm's reason if it refuses them. */
   render(...parameters: string[]): Promise<Resource[]>;
-  /** What does not conform to the schemas of a version of Kubernetes, such as `1.30.0`; empty if all does. */
+  /** What does not conform to the schemas of a version of Kubernetes, such as `1.30.0`, or of an operator; empty if all does. */
   problems(resources: readonly Resource[], version: string): Promise<string>;
 }
 
 /** Undefined if the tools cannot be installed here; the reason is printed. In CI it throws. */
 export async function chartTools(): Promise<ChartTools | undefined> {
-  const [python, kubeconform] = await Promise.all([pythonEnvironment('deploy'), goProgram(KUBECONFORM)]);
-  if (!python || kubeconform === undefined) return undefined;
+  const [python, kubeconform, custom] = await Promise.all([
+    pythonEnvironment('deploy'),
+    goProgram(KUBECONFORM),
+    customResources(),
+  ]);
+  if (!python || kubeconform === undefined || !custom) return undefined;
   const helm = (...parameters: string[]) => run([join(python.bin, 'helm'), ...parameters], { env: machine() });
   const render = async (...parameters: string[]): Promise<Resource[]> => {
     const { code, stdout, stderr } = await helm('template', 'test', CHART, ...parameters);
@@ -53,17 +58,23 @@ export async function chartTools(): Promise<ChartTools | undefined> {
       .map((value) => resource.parse(value));
   };
   const schemasByVersion = new Map<string, string>();
-  const problems = async (resources: readonly Resource[], version: string): Promise<string> => {
+  const problemsInKubernetes = async (resources: readonly Resource[], version: string): Promise<string> => {
     const schemas = schemasByVersion.get(version) ?? schemasOf(python.bin, version);
     schemasByVersion.set(version, schemas);
     const location = join(schemas, '{{.ResourceKind}}{{.KindSuffix}}.json');
-    // Resources of operators: their schemas come in no package.
-    const skipped = 'ServiceMonitor,PrometheusRule,ScaledObject,HTTPRoute';
-    const { code, printed } = await run([kubeconform, '-strict', '-skip', skipped, '-schema-location', location, '-'], {
+    const { code, printed } = await run([kubeconform, '-strict', '-schema-location', location, '-'], {
       env: machine(),
       input: resources.map((one) => JSON.stringify(one)).join('\n---\n'),
     });
     return code === 0 ? '' : printed || `kubeconform ended with ${code}`;
+  };
+  const problems = async (resources: readonly Resource[], version: string): Promise<string> => {
+    const [ofOperators, own] = [resources.filter(isCustom), resources.filter((one) => !isCustom(one))];
+    const found = [
+      own.length > 0 ? await problemsInKubernetes(own, version) : '',
+      ofOperators.length > 0 ? await custom.problems(ofOperators) : '',
+    ];
+    return found.join('');
   };
   return { helm, render, problems };
 }
