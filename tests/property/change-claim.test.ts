@@ -90,11 +90,13 @@ test('a doubt never excuses a failure: what the commit verdict calls new is excu
   );
 });
 
-test('a pass of the same code makes the change no likelier unless the default branch is broken, nor does a failure of its base', () => {
+test('a pass of the same code makes the change no likelier unless the default branch or the base shows a break, nor does a failure of its base', () => {
   fc.assert(
     fc.property(evidence, (one) => {
       const { change } = explanationsOf(one);
-      if (one.passes === 0 && one.health !== 'broken')
+      // A pass speaks against a break of the default branch, too.
+      const isBrokenBefore = one.health === 'broken' || (one.base?.failures ?? 0) > 0;
+      if (one.passes === 0 && !isBrokenBefore)
         expect(explanationsOf({ ...one, passes: 1 }).change).toBeLessThanOrEqual(change + 1e-9);
       if (one.passes > 0 || one.defaultFailures > 0) return;
       const based = { ...one, base: { failures: 1, passes: 0 } };
