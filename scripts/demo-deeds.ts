@@ -2,17 +2,19 @@
 import type { PostgresDeps } from '../src/deps.ts';
 import { DAY_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { NO_ORIGIN } from '../src/domain/upload-origin.ts';
+import { renameTest } from '../src/postgres/decide-renames.ts';
 import { recordEvents } from '../src/postgres/outbox.ts';
 import { type CodeownersFile, writeCodeowners } from '../src/postgres/owners.ts';
 import { QuarantineStore } from '../src/postgres/quarantines.ts';
 import { RefusedUploads } from '../src/postgres/refused-uploads.ts';
 import type { Repository } from '../src/postgres/repositories.ts';
-import { placeOf } from '../tests/simulation/lively.ts';
+import { MOVED_TEST, placeOf } from '../tests/simulation/lively.ts';
 import type { LivelyHistory } from '../tests/simulation/lively-history.ts';
 import { eventsOf } from '../tests/simulation/lively-pulls.ts';
 import { SHOP } from '../tests/simulation/lively-repositories.ts';
 import { NEWLY_FLAKY_TEST, RECOVERED_TEST } from '../tests/simulation/lively-scenes.ts';
 
+const BASHIR = { name: '@bashir', actor: { type: 'user', id: null, name: 'bashir' } } as const;
 const LOG_MS = 30 * DAY_MS;
 
 /** Some areas have no owner, and one pattern matches nothing. */
@@ -147,10 +149,18 @@ const refuseUpload = ({ postgres }: PostgresDeps, { owner, name }: Repository, n
     now - 40 * MINUTE_MS,
   );
 
-/** Once automatic quarantines are there: someone takes one of them on. */
-export async function takeOn({ repositories, quarantines }: PostgresDeps): Promise<void> {
+/** Once results and automatic quarantines are there: someone says that a test has another name, and takes a quarantine on. */
+export async function takeOn({ repositories, quarantines, postgres }: PostgresDeps): Promise<void> {
   const repository = await repositories.find(SHOP.owner, SHOP.name);
   if (!repository) return;
+  const [fromName, toName] = [placeOf(SHOP, MOVED_TEST, LOG_MS).name, placeOf(SHOP, MOVED_TEST).name];
+  const now = Date.now();
+  await renameTest(
+    postgres.db,
+    repository,
+    { fromName, toName },
+    { by: { ...BASHIR, audit: { kind: 'session', name: 'bashir' } }, now },
+  );
   const { quarantines: open } = await quarantines.snapshot(repository.id);
   const [first] = open.filter(({ source }) => source === 'auto');
   if (!first) return;
@@ -159,8 +169,5 @@ export async function takeOn({ repositories, quarantines }: PostgresDeps): Promi
     ticketUrl: 'https://tickets.acme.example/SHOP-1893',
     expiresAt: new Date(Date.now() + 11 * DAY_MS),
   };
-  await quarantines.update(repository.id, first.id, terms, {
-    name: '@bashir',
-    actor: { type: 'user', id: null, name: 'bashir' },
-  });
+  await quarantines.update(repository.id, first.id, terms, BASHIR);
 }

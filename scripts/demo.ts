@@ -5,13 +5,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { signInLink } from '../src/access/sign-in-link.ts';
 import { readConfig, SETTINGS } from '../src/config.ts';
 import { openPostgresDeps, type PostgresDeps } from '../src/deps.ts';
 import { createLogger } from '../src/observability/log.ts';
-import { blockParts, ingestBlocks, stale } from '../src/postgres/schema.ts';
+import { blockParts, ingestBlocks, stale, testRenames } from '../src/postgres/schema.ts';
 import { openQueues } from '../src/queue/open.ts';
 import { prEvents } from '../src/queue/pr-events.ts';
 import { Producer } from '../src/queue/producer.ts';
@@ -125,6 +125,7 @@ async function send(deps: PostgresDeps, histories: readonly LivelyHistory[]): Pr
     await queues.close();
   }
   await takeOn(deps);
+  await renamed(deps);
 }
 
 /** Returns when this many executions are stored and evaluated, and nothing is stale but proposals of renames, which rest. */
@@ -137,4 +138,9 @@ async function judged({ postgres }: PostgresDeps, executions: number): Promise<v
     if (stored >= executions && !isWaiting) return;
     await Bun.sleep(50);
   }
+}
+
+/** Returns when tests that were renamed have their history. */
+async function renamed({ postgres: { db } }: PostgresDeps): Promise<void> {
+  while ((await db.$count(testRenames, eq(testRenames.isApplied, false))) > 0) await Bun.sleep(50);
 }

@@ -56,10 +56,14 @@ export const of = <T>(list: readonly T[], number: number): T => list[number % li
 /** Hash in the form of a commit's. */
 export const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** The file, and the name below it. */
-export function placeOf({ areas, fileOf }: LivelyRepository, index: number): { name: string; file: string } {
+/** A test whose file was renamed four days ago, and its name with it. */
+export const MOVED_TEST = 25;
+const MOVED_MS = 4 * DAY_MS;
+
+/** The file, and the name below it, so long ago. */
+export function placeOf({ areas, fileOf }: LivelyRepository, index: number, agoMs = 0): { name: string; file: string } {
   const [area, subject, deed] = [of(areas, index), of(SUBJECTS, index * 7), of(DEEDS, index * 5)];
-  const file = fileOf(area, subject);
+  const file = fileOf(area, index === MOVED_TEST && agoMs > MOVED_MS ? `old-${subject}` : subject);
   return { name: `${file} > ${area} > ${subject} > ${deed} #${index}`, file };
 }
 
@@ -111,7 +115,7 @@ export function jobOf(run: Run, { repository, now, pull }: About): TestRunsJob {
       job_url: `https://ci.example.com/${owner}/${name}/runs/${runId}/jobs/${run.job}`,
     },
     executions: Array.from(run.identities, (index) => {
-      const { name, file } = placeOf(repository, index);
+      const { name, file } = placeOf(repository, index, now - startedAt);
       const trouble = index === ill ? undefined : run.troubles.get(index);
       const says = index === ill ? NO_SPACE : trouble && SAYINGS.find(([cause]) => cause.test(trouble.message))?.[1];
       const frames = `\n    at ${file}:${12 + (index % 80)}:9\n    at runTest (runner.ts:301:11)`;

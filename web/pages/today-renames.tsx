@@ -35,7 +35,11 @@ export function RenamesOfToday({ path }: { path: RepositoryPath }) {
         {made.slice(0, SHOWN).map((one) => (
           <li key={one.id} className={`${ROW} break-words`}>
             {one.test_name} →{' '}
-            <Link to="/$owner/$repository/tests/$testId" params={{ ...path, testId: one.test_id }}>
+            <Link
+              to="/$owner/$repository/tests/$testId"
+              params={{ ...path, testId: one.test_id }}
+              className="underline"
+            >
               {one.new_name}
             </Link>
             <p className="text-xs text-soft">
