@@ -40,6 +40,8 @@ const terminal = new Terminal(folder, {
   PATH: `${bin}:${postgres.programs}:${process.env.PATH}`,
   LOG_LEVEL: 'error',
   DATA_DIR: join(folder, 'data'),
+  // Several times as long as the balancer takes to see that a process is going away.
+  SHUTDOWN_DRAIN_MS: '500',
   UPLOADS_KEPT_DAYS: '7',
   UPLOADS_KEPT_IN: join(folder, 'kept'),
   DATABASE_URL: postgres.url('ci_insights'),
