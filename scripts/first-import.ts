@@ -25,7 +25,7 @@ const DAYS = 75;
 const RUNS_PER_DAY = 4;
 const WAIT_MS = 600_000;
 const AGAIN_MS = 5_000;
-/** Of differences that are printed. */
+/** So many differences are printed. */
 const LEAVES_MAX = 5;
 const EXCERPT_LENGTH = 200;
 const CHROMIUM = Bun.which('chromium') ?? Bun.which('google-chrome') ?? '';
@@ -141,7 +141,7 @@ function asker(origin: string): Get {
   };
 }
 
-/** What the two services say otherwise, a line for each. */
+/** The answers in which the two services differ, a line for each. */
 async function differenceToLive(origin: string): Promise<string[]> {
   const live: Live = await sendLive({
     kind: hostKind,

@@ -20,7 +20,7 @@ export interface KeptConfig {
   days: number;
   /** An absolute path. */
   folder: string;
-  /** What is in the folder moves there within minutes. Undefined: it stays in the folder. */
+  /** The files of the folder move there within minutes. Undefined: they stay in the folder. */
   s3: S3Config | undefined;
 }
 

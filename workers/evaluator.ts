@@ -21,7 +21,7 @@ const PACE_MS = 600;
 const PAUSE_MS = 50;
 
 export interface EvaluatorDeps extends PassDeps {
-  /** What is live and what is imported are evaluated side by side: no pass of an import is in the way of a live result. */
+  /** Live and imported results are evaluated side by side: no live result waits for a pass of an import. */
   isOfImports: boolean;
   /** Called when something was evaluated. */
   onEvaluated?: () => void;

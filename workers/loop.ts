@@ -108,7 +108,7 @@ export class Loop {
       this.#failures = 0;
       outagesOf(log).worked(name);
     } catch (error) {
-      // What is on the other shards is done, and what comes for them does not wait until the failed one is tried again.
+      // The work of the other shards is done, and new work for them does not wait until the failed one is tried again.
       this.#failures = error instanceof ShardsUnavailable ? 0 : this.#failures + 1;
       if (error instanceof StoreUnavailable) storeUnavailable.inc({ store: error.store, needed_by: name });
       const store = failingStore(error);

@@ -35,7 +35,7 @@ type ResendDeps = Pick<
   'clock' | 'log' | 'postgres' | 'clickhouse' | 'repositories' | 'producers' | 'deadLetters' | 'config'
 >;
 
-/** What became of what was kept. */
+/** The receipt: how many kept jobs were stored, and what became of the others. */
 export interface Resent {
   /** Chunks of uploads, and jobs of events. */
   chunks: number;

@@ -54,7 +54,7 @@ const LIMITS_MS = { insert: 120_000, long: 3_600_000, ping: 5_000, kill: 500 };
  */
 const URL_PARAMETERS_LENGTH_MAX = 100_000;
 const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
-/** Of one that takes longer than an answer may take: the second time, most of it is done. */
+/** A statement that takes longer than an answer may take is sent so often: the second time, most of it is done. */
 const SENT_MAX = 3;
 const POLL_MS = 500;
 

@@ -134,7 +134,7 @@ async function testsOffDefaultBranch(
   return found.map(({ test_id: testId, name }) => ({ testId, name }));
 }
 
-/** What is stored of the tests of a repository, on any branch. */
+/** The stored rows of the tests of a repository, on any branch. */
 export const storedTests = (clickhouse: ClickHouse, repositoryId: string) => ({
   ranSince: (testIds: readonly string[], since: number) => testsThatRanSince(clickhouse, repositoryId, testIds, since),
   named: (testIds: readonly string[]) => namesOf(clickhouse, repositoryId, testIds),

@@ -60,9 +60,9 @@ export type Change =
   | {
       kind: 'change repository';
       path: RepositoryName;
-      /** What those settings are that change. */
+      /** The values of the settings that change. */
       before: Partial<Settings>;
-      /** What they will be. */
+      /** Their new values. */
       settings: SettingsChange;
       /** Whether stored executions follow the old settings until `ci-insights rebuild`. */
       needsRebuild: boolean;

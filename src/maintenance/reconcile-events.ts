@@ -4,8 +4,8 @@
  *
  * Events of a repository are written one transaction after the other, and carried into the log in that order. So what PostgreSQL
  * does not know is what came after its newest event of the repository. (Two transactions of a repository in one millisecond are
- * taken for one: if a backup was taken between them, the event of the second counts twice.) What waits in the outbox is handed over again, under
- * another token: the log must not have it yet.
+ * taken for one: if a backup was taken between them, the event of the second counts twice.) Events that wait in the outbox are
+ * handed over again, under another token: the log must not have them yet.
  */
 import { and, eq, gte, inArray, isNotNull } from 'drizzle-orm';
 import { z } from 'zod';
@@ -54,7 +54,7 @@ interface Unknown {
 }
 
 export interface EventDifference {
-  /** What leaves the log, and how many events that are. */
+  /** The events that leave the log, and their number. */
   unknown: Unknown[];
   removed: number;
   /** Keys of events that the log lacks. */

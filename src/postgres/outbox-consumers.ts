@@ -22,7 +22,7 @@ export const RELAY = 'relay';
 export const OUTBOX_CONSUMERS = [RELAY] as const;
 export type OutboxConsumerName = (typeof OUTBOX_CONSUMERS)[number];
 
-/** Of a cluster, each shard has a relay: one that does not answer keeps only its own events waiting. */
+/** Each shard of a cluster has a relay: a shard that does not answer keeps only its own events waiting. */
 export const relayOf = (shard: number): string => (shard === 0 ? RELAY : `${RELAY}-${shard + 1}`);
 export const isRelay = (name: string): boolean => /^relay(-\d+)?$/.test(name);
 

@@ -54,11 +54,11 @@ export async function withoutQuarantine(
   return testIds.filter((testId) => !kept.has(testId));
 }
 
-/** What ClickHouse has of the tests of a repository, on any branch: PostgreSQL knows of default branches only. */
+/** Reads the tests of a repository from ClickHouse, on any branch: PostgreSQL knows those of default branches only. */
 export interface StoredTests {
   /** Which of some tests have run since a moment. */
   ranSince(testIds: readonly string[], since: number): Promise<ReadonlySet<string>>;
-  /** Those of some tests that have run. */
+  /** Picks the tests among these that have run. */
   named(testIds: readonly string[]): Promise<NamedTest[]>;
   /** A page of the tests that ran off the default branch, and not since a moment. */
   offDefaultBranch(page: { since: number; after: string | null; rows: number }): Promise<NamedTest[]>;
@@ -91,7 +91,7 @@ const joined = (one: Forgettable, other: Forgettable): Forgettable => ({
   quarantined: [...one.quarantined, ...other.quarantined],
 });
 
-/** Of tests that ran on no default branch. */
+/** For tests that ran on no default branch. */
 async function splitUnknown(db: Executor, repositoryId: string, found: readonly NamedTest[]): Promise<Forgettable> {
   const ids = found.map(({ testId }) => testId);
   const free = new Set(await onPostgres(() => withoutQuarantine(db, repositoryId, ids)));

@@ -74,7 +74,7 @@ export async function untilMerged(server: RealClickHouse): Promise<void> {
 export interface Stored {
   rows: number;
   parts: number;
-  /** Of all tables together. */
+  /** All tables together. */
   bytes: number;
 }
 

@@ -37,7 +37,7 @@ export interface Sample {
 
 type Event<K extends SentEvent['kind']> = Extract<SentEvent, { kind: K }>;
 
-/** What happened, by kind. */
+/** The events of the run, by kind. */
 export interface Happened {
   taken: Event<'taken'>[];
   refused: Event<'refused'>[];
@@ -52,7 +52,7 @@ const seconds = (events: readonly { ms: number }[], q: number): number =>
   );
 export const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** Of the whole run, or of a part of it. */
+/** The whole run, or a part of it. */
 function lagFigures(name: string, { taken, refused, stored }: Omit<Happened, 'unread'>, goal: Goal = {}): Figure[] {
   return [
     figure(`${name}.answered_p99`, seconds(taken, 0.99), 's'),
@@ -105,7 +105,7 @@ export function processorFigures(from: Sample, to: Sample, executions: number): 
   ];
 }
 
-/** Of each part of the run, and of all of it. */
+/** For each part of the run, and for all of it. */
 export function windowsFigures(happened: Happened, samples: readonly Sample[], ms: number): Figure[] {
   const each = Array.from({ length: WINDOWS }, (_, i) =>
     windowFigures(happened, samples, (i * ms) / WINDOWS, ((i + 1) * ms) / WINDOWS),

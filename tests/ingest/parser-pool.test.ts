@@ -137,6 +137,8 @@ test('an upload whose parsers are killed is told to come again, however often it
   expect((await killed()) - before).toBe(8);
 });
 
+if (process.platform !== 'linux')
+  console.error('skipped: which process the kernel ends first, because this is not Linux');
 test.skipIf(process.platform !== 'linux')('the kernel ends a parser before anything else', async () => {
   const { parse } = open({ size: 1 });
   await parse(...small());

@@ -80,7 +80,9 @@ const openKept = (): KeptUploads => {
   return new KeptUploads(stores, uploadsKept);
 };
 
-const resend = (since = 0) => resendKept(stores, since);
+/** As a separate process does: it has nothing in memory from before the restore. */
+const resend = (since = 0) =>
+  resendKept({ ...stores, repositories: new RepositoryStore(stores.postgres.db, stores.clock) }, since);
 
 const randomJob = (repository: TestRunsJob['repository'], run: number, isImported = false): TestRunsJob => ({
   ...makeJob({
@@ -116,7 +118,7 @@ async function arrive(repositories: readonly TestRunsJob['repository'][], run: n
 
 const rowsOf = (statement: string): Promise<unknown[]> => stores.clickhouse.rows(statement);
 
-/** What both stores show of everything, but for moments at which something was written. */
+/** Reads everything that both stores show, but for moments at which something was written. */
 const everything = async () => ({
   executions: await rowsOf('SELECT * FROM ci.executions ORDER BY repository_id, execution_id'),
   failures: await rowsOf('SELECT * FROM ci.failures ORDER BY ALL'),

@@ -18,7 +18,7 @@ import { hasRedis, startRedis } from '../support/redis.ts';
 
 const MEGABYTE = 1e6;
 const IMAGE_MEGABYTES_MAX = 250;
-/** What `oven/bun:…-slim` is: Debian's slim image, at most (its packages as installed), and the runtime. */
+/** `oven/bun:…-slim` is Debian's slim image, at most (its packages as installed), and the runtime. */
 const DEBIAN_SLIM_MEGABYTES = 80;
 const RUNTIME_MEGABYTES = Bun.file(process.execPath).size / MEGABYTE;
 const OWN_MEGABYTES_MAX = IMAGE_MEGABYTES_MAX - DEBIAN_SLIM_MEGABYTES - RUNTIME_MEGABYTES;

@@ -35,7 +35,7 @@ export interface ChartTools {
   helm(...parameters: string[]): Promise<Ran>;
   /** What the chart makes of these values; throws with Helm's reason if it refuses them. */
   render(...parameters: string[]): Promise<Resource[]>;
-  /** What does not conform to the schemas of a version of Kubernetes, such as `1.30.0`, or of an operator; empty if all does. */
+  /** Finds what does not conform to the schemas of a version of Kubernetes, such as `1.30.0`, or of an operator; empty if all does. */
   problems(resources: readonly Resource[], version: string): Promise<string>;
 }
 

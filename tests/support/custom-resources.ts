@@ -30,7 +30,7 @@ const modelsOf = ({ apiVersion }: Resource) => MODELS[apiVersion.split('/')[0] ?
 export const isCustom = (resource: Resource): boolean => modelsOf(resource) !== undefined;
 
 export interface CustomResources {
-  /** What is wrong with resources for which {@link isCustom} is true; empty if nothing is. */
+  /** Says what is wrong with resources for which {@link isCustom} is true; empty if nothing is. */
   problems(resources: readonly Resource[]): Promise<string>;
 }
 

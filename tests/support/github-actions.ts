@@ -139,7 +139,7 @@ export class FakeGithub extends FakeHistory {
         user: { id: 5, login: 'octocat' },
         base: { ref: 'main' },
         head: { ref: run.branch, sha: run.commit, label: `acme:${run.branch}`, repo: { full_name: this.path } },
-        // Of an open one, it is a commit that GitHub only tries.
+        // For an open one, it is a commit that GitHub only tries.
         merged_at: number % 2 === 1 ? moment(run.createdAt + HOUR_MS) : null,
         merge_commit_sha: String(number).padStart(40, 'f'),
         updated_at: moment(run.createdAt + HOUR_MS),

@@ -6,7 +6,7 @@ import { containerMemory } from '../../src/container-memory.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const MIB = 1024 ** 2;
-/** What version 1 says without a limit. */
+/** Version 1 says this without a limit. */
 const NONE = '9223372036854771712';
 const V1 = '35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory';
 const V2 = '35 31 0:32 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw,nsdelegate';

@@ -52,7 +52,7 @@ export function Operations() {
   );
 }
 
-/** Asks for what the first view shows as well, so nothing more is read. */
+/** From the state of the service, which the first view reads, too. */
 function Version() {
   const { data } = useQuery(serviceStateQuery);
   return <span className="ml-auto text-soft">{data && `Version ${data.version}`}</span>;

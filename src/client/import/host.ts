@@ -19,7 +19,7 @@ export interface HostHistory {
   readsLogs: boolean;
 }
 
-/** What an import tells the event log about a merge within its time. */
+/** An import tells the event log this about a merge within its time. */
 export function mergeIn(
   { since, until }: Pick<HostHistory, 'since' | 'until'>,
   mergedAt: string | null | undefined,

@@ -18,7 +18,7 @@ export interface ParserCapacity {
 }
 
 interface Room {
-  /** Of the container; of the machine if there is no limit. */
+  /** The memory of the container, or of the machine if there is no limit. */
   memoryBytes: number;
   processors: number;
   /** How many the operator wants; undefined: as many as fit. */
@@ -35,7 +35,7 @@ export function parsersFor({ memoryBytes, processors, parsers }: Room): ParserCa
   return { size, memoryBytesMax: Math.min(PARSER_BYTES_MAX, Math.max(PARSER_BYTES_MIN, share)) };
 }
 
-/** What to tell the operator of a container in which some uploads cannot be read; undefined where all can. */
+/** A sentence for the operator of a container in which some uploads cannot be read; undefined where all can. */
 export function tooSmallFor({ size, memoryBytesMax }: ParserCapacity, memoryBytes: number): string | undefined {
   if (memoryBytesMax >= PARSER_BYTES_MAX) return undefined;
   const needed = API_BYTES + size * PARSER_BYTES_MAX;

@@ -3,6 +3,7 @@
  * repository, the run and what its sender may say about it, when it was received and by whom. No credential is in it.
  */
 import { z } from 'zod';
+import { jsonOf } from '../../domain/json.ts';
 import type { RepositoryName } from '../../domain/repository-path.ts';
 import { compress, compressedSchema, unpack } from '../encoding.ts';
 import { testRuns } from '../test-runs.ts';
@@ -52,11 +53,7 @@ export function lineOf({ queue, id, queuedAt, data, payload }: TakenJob, keptAt:
 
 /** Undefined for a line that a power loss cut off. */
 export function readLine(line: string): KeptJob | undefined {
-  try {
-    return lineSchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
+  return lineSchema.safeParse(jsonOf(line)).data;
 }
 
 export interface Part {
@@ -65,7 +62,7 @@ export interface Part {
   payload: unknown;
 }
 
-/** What is in a job: the uploads of a bundle one by one, anything else as it is. */
+/** Splits a job: a bundle into its uploads, anything else stays as it is. */
 function partsOf({ queue, id, payload }: Part): Part[] {
   if (queue !== uploadBundles.name) return [{ queue, id, payload }];
   const bundle = bundleSchema.safeParse(payload);

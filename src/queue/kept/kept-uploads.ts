@@ -1,5 +1,5 @@
 /**
- * What arrives, kept for some days beside both stores, so that it can be sent again after a restore (docs/operations.md).
+ * Keeps what arrives for some days beside both stores, so that it can be sent again after a restore (docs/operations.md).
  *
  *     a worker takes a job ──► a line on disk, in this minute's segment ──► S3, if there is one ──► gone after some days
  *

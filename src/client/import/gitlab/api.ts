@@ -57,7 +57,7 @@ export const mergeRequestSchema = z.object({
   squash_commit_sha: z.string().nullish(),
   merged_at: z.string().nullish(),
   merge_user: z.object({ username: z.string() }).nullish(),
-  /** What older versions have instead. */
+  /** Older versions have this one instead. */
   merged_by: z.object({ username: z.string() }).nullish(),
   updated_at: z.string(),
 });
