@@ -43,7 +43,8 @@ export interface RunningWorkers {
   relay: Relay;
   expiry: Expiry;
   deleter: Deleter;
-  refresher: Refresher;
+  /** Of judgements, and of summaries. */
+  refreshers: readonly Refresher[];
   renamer: Renamer;
   /** Lets the current jobs and runs finish. */
   stop(): Promise<void>;
@@ -73,7 +74,9 @@ export function startWorkers(
   const kept = deps.config.uploadsKept && new KeptUploads(deps, deps.config.uploadsKept);
   const isHasty = evaluationPauseMs === 0;
   const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
-  const refresher = new Refresher({ db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce });
+  const refreshers = (['judgements', 'summaries'] as const).map(
+    (name) => new Refresher({ name, db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce }),
+  );
   const evaluators = [false, true].map(
     (isOfImports) =>
       new Evaluator({
@@ -81,7 +84,9 @@ export function startWorkers(
           db,
           log,
           isOfImports,
-          onEvaluated: refresher.loop.wake,
+          onEvaluated: () => {
+            for (const { loop } of refreshers) loop.wake();
+          },
           everyMs: evaluationEveryMs,
           commentedSince: since,
         },
@@ -146,7 +151,7 @@ export function startWorkers(
     notifications.listen(EVENTS_CHANNEL, { onNotify: loop.wake, onConnect: loop.wake });
   notifications.listen(STORED_CHANNEL, { onNotify: evaluate, onConnect: evaluate });
   const others = [
-    ...[sweeper, retention, expiry, deleter, refresher, regrouper, renamer, verifier, backtester, ...evaluators],
+    ...[sweeper, retention, expiry, deleter, ...refreshers, regrouper, renamer, verifier, backtester, ...evaluators],
     ...commenters,
     ...(kept ? [new Keeper({ kept, log })] : []),
   ];
@@ -159,7 +164,7 @@ export function startWorkers(
     relay,
     expiry,
     deleter,
-    refresher,
+    refreshers,
     renamer,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.close()));

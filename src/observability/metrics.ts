@@ -186,6 +186,14 @@ export const evaluationSeconds = new Histogram({
   registers,
 });
 
+export const refreshSeconds = new Histogram({
+  name: 'ci_insights_refresh_duration_seconds',
+  help: 'Time of one refresh of a repository: of its judgements, for which uploads wait, or of its summaries.',
+  labelNames: ['of'],
+  buckets: WORK_SECONDS,
+  registers,
+});
+
 export const eventsRelayed = new Counter({
   name: 'ci_insights_events_relayed_total',
   help: 'Events sent from the outbox to the event log.',

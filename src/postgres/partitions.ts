@@ -27,6 +27,14 @@ export async function lockPartitionsOf(tx: Executor, ...repositoryIds: readonly 
   );
 }
 
+/** Holds the partition of a repository until the end of the transaction, unless someone else does. */
+export async function holdPartitionOf(tx: Executor, repositoryId: string): Promise<boolean> {
+  const { rows } = await tx.execute(
+    sql`select from ${partitions} where id = ${partitionOf(repositoryId)} for update skip locked`,
+  );
+  return rows.length > 0;
+}
+
 /** Parts that may be evaluated now: their blocks are stored, and their repositories are not postponed. */
 const isWaiting = sql`
   exists (select from ${ingestBlocks} as blocks where blocks.block_id = parts.block_id and blocks.stored_at is not null)

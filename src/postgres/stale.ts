@@ -97,13 +97,14 @@ export async function readStale(
 const RECORDS_WAIT_SECONDS = 3;
 
 /**
- * The repository with the oldest note that may be refreshed now; undefined if there is none.
+ * The repository with the oldest note of some kinds that may be refreshed now; undefined if there is none.
  *
  * @param isHasty also those that rest or wait; tests do
  * @param except repositories that were looked at already
  */
 export async function nextStale(
   tx: Executor,
+  kinds: readonly StaleKind[],
   isHasty: boolean,
   except: readonly string[],
 ): Promise<string | undefined> {
@@ -112,7 +113,7 @@ export async function nextStale(
     : sql`rests_until <= now() and (kind <> 'records' or noted_at <= now() - make_interval(secs => ${RECORDS_WAIT_SECONDS}))`;
   const { rows } = await tx.execute(sql`
     select repository_id from ${stale}
-    where noted_at is not null and ${isDue} and not repository_id = any(${plainColumn(except)}::uuid[])
+    where noted_at is not null and kind = any(${plainColumn(kinds)}::text[]) and ${isDue} and not repository_id = any(${plainColumn(except)}::uuid[])
     order by noted_at limit 1`);
   return rows[0] && z.object({ repository_id: z.string() }).parse(rows[0]).repository_id;
 }

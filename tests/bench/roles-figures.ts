@@ -29,6 +29,8 @@ export interface Sample {
   jobs: number;
   /** Parts of blocks that are stored and not evaluated yet. */
   parts: number;
+  /** Evidence and judgements of repositories that are to be refreshed. */
+  unjudged: number;
   /** Bytes. */
   memory: Partial<Record<Kind, number>>;
   /** Seconds until now. */
@@ -63,6 +65,12 @@ function lagFigures(name: string, { taken, refused, stored }: Omit<Happened, 'un
   ];
 }
 
+/** As 2:30. A name has no points but the one before what is measured. */
+function minutes(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 /** A part of the run: what arrived in it, the most that waited, the most memory and the processors that each kind took. */
 function windowFigures(happened: Happened, samples: readonly Sample[], from: number, to: number): Figure[] {
   const isIn = ({ at }: { at: number }): boolean => at >= from && at < to;
@@ -71,17 +79,17 @@ function windowFigures(happened: Happened, samples: readonly Sample[], from: num
   const mebibytes = (kinds: readonly Served[]): number =>
     most(({ memory }) => sum(kinds.map((kind) => memory[kind] ?? 0))) / MIB;
   const cores = (kinds: readonly Served[]): number => sum(kinds.map((kind) => coresOf(kind, inside)));
-  const minutes = (ms: number): string => Number((ms / 60_000).toFixed(1)).toString();
-  // A name has no points but the one before what is measured.
-  const name = `${minutes(from)} to ${minutes(to)}`.replaceAll('.', ',');
+  const name = `${minutes(from)} to ${minutes(to)}`;
   const taken = happened.taken.filter(isIn);
   const mostJobs = most(({ jobs }) => jobs);
   const mostParts = most(({ parts }) => parts);
+  const mostUnjudged = most(({ unjudged }) => unjudged);
   return [
     figure(`${name}.rate`, (sum(taken.map(({ executions }) => executions)) * 1_000) / (to - from), ''),
     ...lagFigures(name, { taken, refused: happened.refused.filter(isIn), stored: happened.stored.filter(isIn) }),
     figure(`${name}.jobs`, mostJobs, ''),
     figure(`${name}.parts`, mostParts, ''),
+    figure(`${name}.unjudged`, mostUnjudged, ''),
     ...[...SERVED.map((kind) => [kind] as const), SERVED].flatMap((kinds) => {
       const of = kinds.length === 1 ? kinds[0] : 'together';
       return [figure(`${name}.${of}_memory`, mebibytes(kinds), ''), figure(`${name}.${of}_cores`, cores(kinds), '')];
@@ -122,6 +130,7 @@ const LAG_COLUMNS = {
   lag_p99: '99th',
   jobs: 'jobs that wait',
   parts: 'parts that wait',
+  unjudged: 'to be judged again',
 };
 const columnsOf = (what: 'memory' | 'cores'): Record<string, string> =>
   Object.fromEntries([...SERVED, 'together'].map((kind) => [`${kind}_${what}`, kind]));

@@ -3,10 +3,12 @@
  * Redis, and reports that keep arriving from many repositories. How long after its answer a report is stored and evaluated, what
  * waits, what each kind of process takes, and in the end whether each execution is stored exactly once.
  */
+import { and, inArray, isNotNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Deps } from '../../src/deps.ts';
+import { JUDGING_KINDS } from '../../src/domain/stale.ts';
 import { verify } from '../../src/maintenance/verify.ts';
-import { blockParts } from '../../src/postgres/schema.ts';
+import { blockParts, stale } from '../../src/postgres/schema.ts';
 import { executionKinds } from '../../src/queue/kinds.ts';
 import { Producer } from '../../src/queue/producer.ts';
 import { Installation } from './installation.ts';
@@ -27,6 +29,8 @@ export interface RolesOptions {
   repositories: number;
 }
 
+const isUnjudged = and(isNotNull(stale.notedAt), inArray(stale.kind, [...JUDGING_KINDS]));
+
 /** Looks at the installation while it is under load. */
 class Watch {
   samples: Sample[] = [];
@@ -46,6 +50,7 @@ class Watch {
       at: performance.now() - this.#started,
       jobs: depths.reduce((sum, depth) => sum + depth, 0),
       parts: await this.deps.postgres.db.$count(blockParts),
+      unjudged: await this.deps.postgres.db.$count(stale, isUnjudged),
       memory: await memoryOfKinds(process.pid, KINDS),
       processor: processorSecondsOf(process.pid, KINDS),
     };
@@ -109,8 +114,8 @@ const storedSchema = z.object({ rows: z.number(), executions: z.number() });
 async function untilEvaluated(watch: Watch): Promise<void> {
   const until = performance.now() + DRAIN_MS_MAX;
   for (let quiet = 0; quiet < 2; await Bun.sleep(POLL_MS)) {
-    const { jobs, parts } = await watch.look();
-    quiet = jobs + parts === 0 ? quiet + 1 : 0;
+    const { jobs, parts, unjudged } = await watch.look();
+    quiet = jobs + parts + unjudged === 0 ? quiet + 1 : 0;
     if (performance.now() > until) throw new Error('not all was evaluated within half an hour');
   }
 }
@@ -134,24 +139,27 @@ export async function measureRoles(
     const { deps, origins, token } = await installation.start();
     const watch = new Watch(deps);
     const { rate, repositories } = options;
-    const sendAll = async (executions: number, isEachInTurn: boolean, seed: number): Promise<Happened> => {
+    const sendAll = async (executions: number, isEachInTurn: boolean, seed: number) => {
       const happened: Happened = { taken: [], refused: [], stored: [], unread: [] };
+      let takenAt = 0;
       const request = { origins, token, rate, repositories, executions, isEachInTurn, seed };
-      for await (const event of send(request)) note(happened, event);
-      return happened;
+      for await (const event of send(request)) {
+        note(happened, event);
+        if (event.kind === 'taken') takenAt = performance.now();
+      }
+      return { happened, takenAt };
     };
     // An installation knows most tests that run.
     say('sends each report of each repository once');
-    const known = await sendAll(repositories * TESTS_OF_RUN, true, 1);
+    const { happened: known } = await sendAll(repositories * TESTS_OF_RUN, true, 1);
     await untilEvaluated(watch);
     watch.restart();
     const first = await watch.look();
     say(`sends ${rate} executions a second for ${options.seconds} s`);
-    const happened = await sendAll(rate * options.seconds, false, 2);
+    const { happened, takenAt } = await sendAll(rate * options.seconds, false, 2);
     say('waits for the rest');
-    const sentAt = performance.now();
     await untilEvaluated(watch);
-    const drained = (performance.now() - sentAt) / 1_000;
+    const drained = (performance.now() - takenAt) / 1_000;
     const last = await watch.look();
     await watch.stop();
     const executions = executionsIn(happened);

@@ -137,7 +137,6 @@ test('causes of a month that has left are gone with the next refresh', async () 
   stores.clock.set(TEST_NOW + 45 * DAY_MS);
   try {
     await driver.retention.run();
-    driver.refresher.loop.wake();
     await driver.settle();
     const nodes = await readCauseNodes(stores.postgres.db, await idOf(repository));
     expect(nodes.some(({ message }) => message.includes('ledger'))).toBe(false);

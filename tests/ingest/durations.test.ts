@@ -93,7 +93,6 @@ test('durations leave with the month of their executions', async () => {
   stores.clock.set(TEST_NOW + 90 * DAY_MS);
   try {
     await driver.retention.run();
-    driver.refresher.loop.wake();
     await driver.settle();
     expect(await durationsOf(repository)).toEqual([]);
     await driver.verify();

@@ -46,7 +46,7 @@ async function judgeAgain({ owner, name }: TestRunsJob['repository']): Promise<v
     const testIds = all.map(({ testId }) => testId);
     await noteStale(tx, [{ repositoryId, kind: 'judgements', since, testIds, blockId: 1 }]);
   });
-  ingest.driver.refresher.loop.wake();
+  await ingest.driver.refresh();
 }
 
 test('mixed runs are judged again as before', () => mixedRunsAgree(ingest, 2, judgeAgain));

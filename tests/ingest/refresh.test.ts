@@ -1,10 +1,12 @@
 /** A refresh brings up to date all that a pass leaves stale, however much it is. */
 import { beforeAll, expect, test } from 'bun:test';
 import { eq, sql } from 'drizzle-orm';
+import { REFRESHES } from '../../src/domain/stale.ts';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { verify } from '../../src/maintenance/verify.ts';
+import { lockPartitionsOf, partitionOf } from '../../src/postgres/partitions.ts';
 import { commitRecords, stale, staleCommits } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
@@ -69,4 +71,38 @@ test('while evidence rests, a refresh ends; its commits are recorded after it', 
   expect(await db.$count(staleCommits, eq(staleCommits.repositoryId, id))).toBe(0);
   expect(await db.$count(commitRecords, eq(commitRecords.repositoryId, id))).toBe(COMMITS);
   expect((await verify(stores, id)).isConsistent).toBe(true);
+});
+
+const kindsOf = async (repositoryId: string): Promise<Set<string>> => {
+  const ofRepository = sql`${stale.repositoryId} = ${repositoryId} and ${stale.notedAt} is not null`;
+  const rows = await stores.postgres.db.select({ kind: stale.kind }).from(stale).where(ofRepository);
+  return new Set(rows.map(({ kind }) => kind));
+};
+const isJudged = async (repositoryId: string): Promise<boolean> => !(await kindsOf(repositoryId)).has('evidence');
+
+test('a repository that another process holds keeps no other from being judged, and is judged after it', async () => {
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const held = await failOnCommits('feature');
+  let other = await failOnCommits('feature');
+  while (partitionOf(other) === partitionOf(held)) other = await failOnCommits('feature');
+  let refreshed: Promise<void> | undefined;
+  await db.transaction(async (tx) => {
+    await lockPartitionsOf(tx, held);
+    refreshed = new Refresh({ db, clickhouse, clock, quarantines }, true).round('judgements', () => false);
+    while (!(await isJudged(other))) await Bun.sleep(5);
+    expect(await isJudged(held)).toBe(false);
+  });
+  await refreshed;
+  expect(await isJudged(held)).toBe(true);
+});
+
+test('no repository waits for the summaries of another until it is judged', async () => {
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const id = await failOnCommits('main');
+  await new Refresh({ db, clickhouse, clock, quarantines }, true).round('judgements', () => false);
+  const kinds = await kindsOf(id);
+  expect(REFRESHES.judgements.filter((kind) => kinds.has(kind))).toEqual([]);
+  expect(REFRESHES.summaries.filter((kind) => kinds.has(kind))).toEqual([...REFRESHES.summaries]);
 });

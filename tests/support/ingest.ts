@@ -64,8 +64,7 @@ export class IngestDriver {
     for (const { loop } of this.#workers.evaluators) loop.wake();
     for (const { loop } of this.#workers.evaluators) await loop.idle();
     // What a request has left stale wakes no loop either.
-    this.#workers.refresher.loop.wake();
-    await this.#workers.refresher.loop.idle();
+    await this.refresh();
     while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
     await untilRelayed(this.stores, this.#workers.relay);
   }
@@ -82,8 +81,12 @@ export class IngestDriver {
     return this.#workers.evaluators;
   }
 
-  get refresher(): RunningWorkers['refresher'] {
-    return this.#workers.refresher;
+  /** Returns when nothing that is due is stale: judgements first, which leave summaries stale. */
+  async refresh(): Promise<void> {
+    for (const { loop } of this.#workers.refreshers) {
+      loop.wake();
+      await loop.idle();
+    }
   }
 
   get renamer(): RunningWorkers['renamer'] {

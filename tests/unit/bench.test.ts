@@ -73,18 +73,18 @@ describe('the benchmark', () => {
     ];
     const refused = [{ kind: 'refused' as const, at: 6 * minute, status: 503 }];
     const samples = [0, 4, 6].map((at) => ({
-      ...{ at: at * minute, jobs: at, parts: 2 * at, memory: { workers: at * 2 ** 20, sender: 5 } },
+      ...{ at: at * minute, jobs: at, parts: 2 * at, unjudged: 0, memory: { workers: at * 2 ** 20, sender: 5 } },
       // Half a processor, and the sender is none of the service's.
       processor: { workers: at * 30, sender: at * 60 },
     }));
     const figures = windowsFigures({ taken, stored, refused, unread: [] }, samples, 30 * minute);
     const read = (name: string) => figures.find((one) => one.name === name)?.value;
-    expect([read('0 to 5.rate'), read('5 to 10.rate'), read('25 to 30.rate')]).toEqual([20, 10, 10]);
-    expect([read('0 to 5.lag_p95'), read('5 to 10.lag_p95')]).toEqual([0.5, 3]);
-    expect([read('0 to 5.refused'), read('5 to 10.refused'), read('all.refused')]).toEqual([0, 1, 1]);
-    expect([read('0 to 5.jobs'), read('0 to 5.parts'), read('5 to 10.jobs')]).toEqual([4, 8, 6]);
-    expect([read('0 to 5.workers_memory'), read('0 to 5.together_memory')]).toEqual([4, 4]);
-    expect([read('0 to 5.workers_cores'), read('0 to 5.together_cores')]).toEqual([0.5, 0.5]);
+    expect([read('0:00 to 5:00.rate'), read('5:00 to 10:00.rate'), read('25:00 to 30:00.rate')]).toEqual([20, 10, 10]);
+    expect([read('0:00 to 5:00.lag_p95'), read('5:00 to 10:00.lag_p95')]).toEqual([0.5, 3]);
+    expect([read('0:00 to 5:00.refused'), read('5:00 to 10:00.refused'), read('all.refused')]).toEqual([0, 1, 1]);
+    expect([read('0:00 to 5:00.jobs'), read('0:00 to 5:00.parts'), read('5:00 to 10:00.jobs')]).toEqual([4, 8, 6]);
+    expect([read('0:00 to 5:00.workers_memory'), read('0:00 to 5:00.together_memory')]).toEqual([4, 4]);
+    expect([read('0:00 to 5:00.workers_cores'), read('0:00 to 5:00.together_cores')]).toEqual([0.5, 0.5]);
     expect(figures.find(({ name }) => name === 'all.lag_p95')).toMatchObject({ value: 3, reached: false });
     const { lag, others } = rolesTablesOf([...figures, figure('executions.lost', 0, '', { atMost: 0 })]);
     expect(lag.split('\n')).toHaveLength(2 + 7);
