@@ -22,6 +22,7 @@ export class BenchService {
   #pool: pg.Pool | undefined;
   #depth: (() => Promise<number>) | undefined;
   #closeQueues: (() => Promise<void>) | undefined;
+  #stopping: Promise<void> | undefined;
   databaseUrl = '';
 
   constructor(
@@ -75,7 +76,15 @@ export class BenchService {
     return seconds;
   }
 
-  async stop(): Promise<void> {
+  /** An interruption and who stops it at that time wait for the same. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop().finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     await this.#closeQueues?.().catch(() => {});
     await this.#pool?.end();
     this.#closeQueues = undefined;
