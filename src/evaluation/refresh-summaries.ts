@@ -61,10 +61,11 @@ export class SummariesRefresh {
         if (!step || !(await lockCauses(tx, repositoryId))) return undefined;
         const causes = await deriveCauses({ tx, clickhouse, repositoryId });
         await replaceCauses(tx, repositoryId, causes);
-        await this.#statistics.keepUpDerived(tx, repositoryId, {
-          tables: [causeNodes, causeGroups, causeDays],
-          rows: causes.nodes.length + causes.days.length,
-        });
+        await this.#statistics.keepUpDerived(tx, repositoryId, [
+          { table: causeNodes, rows: causes.nodes.length },
+          { table: causeGroups, rows: causes.groups.length },
+          { table: causeDays, rows: causes.days.length },
+        ]);
         return step;
       }),
     );
@@ -86,10 +87,9 @@ export class SummariesRefresh {
         for (; !step.done; step = await derived.next())
           await replaceDurations(tx, repositoryId, step.value.testIds, step.value.durations);
         await replaceDurationTotals(tx, repositoryId, step.value);
-        await this.#statistics.keepUpDerived(tx, repositoryId, {
-          tables: [testDurations],
-          rows: step.value?.tests ?? 0,
-        });
+        await this.#statistics.keepUpDerived(tx, repositoryId, [
+          { table: testDurations, rows: step.value?.tests ?? 0 },
+        ]);
         await this.#steps.settle(tx, repositoryId, 'durations', noted);
       }),
     );

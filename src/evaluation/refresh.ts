@@ -18,6 +18,11 @@ import { SummariesRefresh } from './refresh-summaries.ts';
 
 export type { RefreshDeps };
 
+/** After the summaries of a repository, their loop pauses for so many times as long as they took: they take a quarter of a worker. */
+const PAUSE_TIMES = 3;
+/** Those of a large repository rest by themselves, and a stop does not wait long. */
+const PAUSE_MS_MAX = 1_000;
+
 export class Refresh {
   readonly #steps: RefreshSteps;
   readonly #judgements: JudgementsRefresh;
@@ -62,7 +67,8 @@ export class Refresh {
           name === 'summaries' ? this.#summaries.refresh(id) : this.#judgements.refresh(id, isPatient);
         const measured = refreshSeconds.startTimer({ of: name });
         if (await shards.attempt(await clickhouse.shardOf(id), refresh)) isMoreLeft = true;
-        measured();
+        const tookMs = measured() * 1_000;
+        if (name === 'summaries' && !this.#steps.isHasty) await Bun.sleep(Math.min(PAUSE_TIMES * tookMs, PAUSE_MS_MAX));
       }
     }
     shards.rethrow();

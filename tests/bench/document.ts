@@ -63,7 +63,7 @@ const [path = ''] = process.argv.slice(2);
 const lines = (await Bun.file(path).text()).split('\n').filter((line) => line.startsWith('{'));
 const figures = lines.map((line) => figureSchema.parse(JSON.parse(line)));
 const has = (name: string): boolean => figures.some((one) => one.name === name);
-if (has('executions.large')) await write('capacity.md', { rows: rowsTableOf(figures) });
+if (has('rows.large')) await write('capacity.md', { rows: rowsTableOf(figures) });
 else if (has('executions.lost')) await write('capacity.md', rolesTablesOf(figures));
 else {
   const reads = figures.filter((one) => !isOther(one));

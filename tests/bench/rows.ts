@@ -118,7 +118,7 @@ export async function compareRows(folder: string, say: (what: string) => void): 
   const sides: Side[] = [];
   for (const name of SIDES) sides.push(await openSide(join(folder, name), source));
   const figures = sides.flatMap(({ stored }, i) => [
-    figure(`executions.${SIDES[i]}`, stored.rows, ''),
+    figure(`rows.${SIDES[i]}`, stored.rows, ''),
     figure(`parts.${SIDES[i]}`, stored.parts, ''),
     figure(`disk_per_million.${SIDES[i]}`, stored.bytes / MIB / (stored.rows / 1e6), 'MiB'),
   ]);
@@ -153,8 +153,8 @@ async function mediansOf(read: RowsRead, sides: readonly Side[]): Promise<number
 /** Each read with its medians; first what is stored. */
 export function rowsTableOf(figures: readonly Figure[]): string {
   const sizeOf = (side: string): string =>
-    (figures.find(({ name }) => name === `executions.${side}`)?.value ?? 0).toLocaleString('en');
+    (figures.find(({ name }) => name === `rows.${side}`)?.value ?? 0).toLocaleString('en');
   const [small, large] = SIDES.map((side) => `${sizeOf(side)} executions`);
-  const others = figures.filter(({ name }) => !name.startsWith('executions.'));
+  const others = figures.filter(({ name }) => !name.startsWith('rows.'));
   return tableByName(others, 'median', { small: small ?? '', large: large ?? '', times: 'times' });
 }
