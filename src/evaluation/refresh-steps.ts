@@ -7,7 +7,8 @@
  */
 import type { ClickHouse } from '../clickhouse/client.ts';
 import type { Clock } from '../clock.ts';
-import type { StaleKind } from '../domain/stale.ts';
+import { JUDGING_KINDS, type StaleKind } from '../domain/stale.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { lockPartitionsOf } from '../postgres/partitions.ts';
 import type { QuarantineStore } from '../postgres/quarantines.ts';
@@ -22,15 +23,20 @@ export interface RefreshDeps {
   executionsAtOnce?: number | undefined;
 }
 
-/** How many times as long as its step took a kind rests. Totals and causes are read by people, and take seconds of a large repository. */
+/** How many times as long as its step took a kind rests. Uploads wait for judgements: one repository takes a quarter of their loop. */
+const JUDGING_REST_TIMES = 3;
 const REST_TIMES = 10;
+/** Totals and causes are read by people, and take seconds of a large repository. */
 const READ_REST_TIMES = 30;
 /** Causes are derived from all retained failures of a repository, and each of many repositories takes its turn. */
 const CAUSES_REST_MS = 10_000;
+/** What reads weeks takes a hundredth of a worker at most. */
+const LONG_REST_TIMES = 100;
 /** Proposals of renames read two weeks, and no one waits for them. */
 const RENAMES_REST_MS = 600_000;
 /** Durations of four weeks hardly change within an hour, and each is read from every execution. */
-const DURATIONS_REST_TIMES = 100;
+const DURATIONS_REST_TIMES = 1_000;
+const DURATIONS_REST_MS_MAX = HOUR_MS;
 /** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
 const REST_MS_MAX = 60_000;
 
@@ -91,8 +97,12 @@ export class RefreshSteps {
     const tookMs = performance.now() - startedAt;
     if (kind === 'totals') return READ_REST_TIMES * tookMs;
     if (kind === 'causes') return Math.max(CAUSES_REST_MS, READ_REST_TIMES * tookMs);
-    if (kind === 'renames') return Math.max(RENAMES_REST_MS, DURATIONS_REST_TIMES * tookMs);
-    if (kind === 'durations') return Math.max(CAUSES_REST_MS, DURATIONS_REST_TIMES * tookMs);
-    return Math.min(REST_TIMES * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
+    if (kind === 'renames') return Math.max(RENAMES_REST_MS, LONG_REST_TIMES * tookMs);
+    if (kind === 'durations') {
+      const atMost = Math.max(DURATIONS_REST_MS_MAX, LONG_REST_TIMES * tookMs);
+      return Math.max(CAUSES_REST_MS, Math.min(DURATIONS_REST_TIMES * tookMs, atMost));
+    }
+    const times = JUDGING_KINDS.some((judging) => judging === kind) ? JUDGING_REST_TIMES : REST_TIMES;
+    return Math.min(times * tookMs, Math.max(REST_MS_MAX, 2 * tookMs));
   }
 }

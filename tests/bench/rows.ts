@@ -90,6 +90,7 @@ const repositoriesAt = async (server: RealClickHouse): Promise<string[]> =>
   (await server.ask('SELECT DISTINCT repository_id FROM ci.runs')).split('\n').filter(Boolean);
 
 interface Side {
+  server: RealClickHouse;
   service: BenchService;
   stored: Stored;
   targets: Targets;
@@ -102,7 +103,8 @@ async function openSide(folder: string, source: DataOptions): Promise<Side> {
   await service.start();
   await service.untilNothingIsStale();
   await allowReruns(service);
-  return { service, stored: await storedAt(server), targets: await targetsOf(service, source.seed, source.now) };
+  const targets = await targetsOf(service, source.seed, source.now);
+  return { server, service, stored: await storedAt(server), targets };
 }
 
 /** Other addresses in each turn: what was just answered may be in memory. */
@@ -134,7 +136,10 @@ export async function compareRows(folder: string, say: (what: string) => void): 
   const servers = Object.fromEntries(SIDES.map((name) => [name, new RegExp(join(folder, name, 'server'))]));
   const memory = await memoryOfKinds(process.pid, servers);
   figures.push(...SIDES.map((name) => figure(`server_memory.${name}`, (memory[name] ?? 0) / MIB, 'MiB')));
-  for (const { service } of sides) await service.stop();
+  for (const { service, server } of sides) {
+    await service.stop();
+    await server.stop();
+  }
   return figures;
 }
 
