@@ -1,5 +1,5 @@
 /**
- * The refresh of summaries: what is read of many tests at once, and derived for that. Nobody waits for them.
+ * The refresh of summaries: what is read of many tests at once, and derived for that. No upload waits for them.
  *
  *     totals ─► records of commits ─► causes ─► durations ─► renames
  */

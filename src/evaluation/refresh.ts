@@ -4,8 +4,8 @@
  *     judgements: evidence ─► judgements ─► beginnings ─► owners ─► quarantines
  *     summaries:  totals ─► records of commits ─► causes ─► durations ─► renames
  *
- * Uploads wait for judgements until they are stored, and nobody waits for summaries: no repository waits for the summaries of
- * another until it is judged.
+ * Uploads wait for judgements until they are stored, and no upload waits for summaries: a repository is judged without
+ * waiting for the summaries of another.
  */
 import { ShardByShard } from '../clickhouse/shards.ts';
 import { REFRESHES, type RefreshName } from '../domain/stale.ts';
@@ -20,7 +20,7 @@ export type { RefreshDeps };
 
 /** After the summaries of a repository, their loop pauses for so many times as long as they took: they take a quarter of a worker. */
 const PAUSE_TIMES = 3;
-/** Those of a large repository rest by themselves, and a stop does not wait long. */
+/** After those of a large repository, their kinds rest; and a stop does not wait long. */
 const PAUSE_MS_MAX = 1_000;
 
 export class Refresh {

@@ -66,7 +66,13 @@ function markdown(head: readonly string[], rows: readonly (readonly string[])[])
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-export const tableOf = (figures: readonly Figure[]): string => markdown(HEAD, figures.map(cellsOf));
+/** Without the columns that are empty in every row. */
+export function tableOf(figures: readonly Figure[]): string {
+  const rows = figures.map(cellsOf);
+  const shown = HEAD.flatMap((_, column) => (rows.some((cells) => cells[column] !== '') ? [column] : []));
+  const pick = (cells: readonly string[]): string[] => shown.map((column) => cells[column] ?? '');
+  return markdown(pick(HEAD), rows.map(pick));
+}
 
 /** Every read on one line, as docs/performance.md shows them. */
 export const readsTableOf = (figures: readonly Figure[]): string =>

@@ -129,8 +129,8 @@ const LAG_COLUMNS = {
   lag_p95: '95th',
   lag_p99: '99th',
   jobs: 'jobs that wait',
-  parts: 'parts that wait',
-  unjudged: 'to be judged again',
+  parts: 'parts',
+  unjudged: 'to be judged',
 };
 const columnsOf = (what: 'memory' | 'cores'): Record<string, string> =>
   Object.fromEntries([...SERVED, 'together'].map((kind) => [`${kind}_${what}`, kind]));

@@ -55,10 +55,11 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
     onEager(false);
     go(places[0]);
   });
-  /** Enter is the list's once the places are those of the text. */
+  /** Enter is the list's once the places are those of the text, or an arrow has chosen one of those that are there so far. */
+  const isOfList = isCurrent || (hasMoved && text === sought);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setMoved(true);
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isCurrent) return;
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isOfList) return;
     event.preventDefault();
     event.stopPropagation();
     onEager(true);
