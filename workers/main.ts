@@ -43,7 +43,7 @@ export interface RunningWorkers {
   relay: Relay;
   expiry: Expiry;
   deleter: Deleter;
-  /** Of judgements, and of summaries. */
+  /** One for judgements, then one for summaries. */
   refreshers: readonly Refresher[];
   renamer: Renamer;
   /** Lets the current jobs and runs finish. */

@@ -1,6 +1,7 @@
 /** Puts right what passes of the evaluation have left stale. Every worker does so: to do it twice changes nothing. */
 import type { RefreshName } from '../src/domain/stale.ts';
-import { Refresh, type RefreshDeps } from '../src/evaluation/refresh.ts';
+import { Refresh } from '../src/evaluation/refresh.ts';
+import type { RefreshDeps } from '../src/evaluation/refresh-steps.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { Loop } from './loop.ts';
 

@@ -89,7 +89,8 @@ export class Retention {
    * Drops every month that is past its retention with its claims, old receipts, the files of old changes, the totals of days
    * that no series shows any more, the keys of events that have left, and the saved views of keys that have ended. Asks for
    * the tests to be forgotten that have not run for as long as their repository says. Returns the months as YYYYMM, oldest first.
-   * Drops nothing by a clock that is in doubt: a month that leaves late is no harm, and one that leaves early is lost. On a cluster, does what concerns the shards that answer, and then throws if one does not.
+   * Drops nothing by a clock that is in doubt: a month that leaves late is no harm, and one that leaves early is lost. On a
+   * cluster, does what concerns the shards that answer, and then throws if one does not.
    */
   async run(): Promise<number[]> {
     const { clickhouse, db, clock, clockAgreement, retentionDays, auditRetentionDays, claimDays, log } = this.deps;

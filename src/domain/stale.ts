@@ -1,7 +1,7 @@
 /**
  * Kinds of work that a pass of the evaluation leaves to be refreshed, in that order: each may follow from those before it.
  *
- * Judgements, of which some decide what is believed of a test:
+ * Judgements say what is believed of tests, and what follows from it at once:
  *
  * - `evidence`: the clues of commits;
  * - `judgements`: what runs mean and what is believed since a moment;
@@ -9,7 +9,7 @@
  * - `owners`: who owns tests, of some or of all;
  * - `quarantines`: which tests are quarantined automatically, and which have recovered.
  *
- * Summaries, each of many tests:
+ * Summaries add up what is known of a repository:
  *
  * - `totals`: how many tests of the repository are in which health;
  * - `records`: the records of commits on which a test failed;

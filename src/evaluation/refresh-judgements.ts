@@ -48,9 +48,10 @@ export class JudgementsRefresh {
    * @param isPatient waits for who holds the partition of the repository
    * @returns whether something is left: more commits than one step reads, or all if someone holds the partition
    */
-  async refresh(repositoryId: string, isPatient = true): Promise<boolean> {
+  async refresh(repositoryId: string, isPatient: boolean): Promise<boolean> {
     const judged = await this.#judgements(repositoryId, isPatient);
     if (judged === 'held') return true;
+    // One look, so that what is not due costs no transaction.
     const due = await onPostgres(() => this.#steps.due(this.#steps.deps.db, repositoryId));
     if (due.has('owners'))
       await this.#steps.step(repositoryId, 'owners', (tx, noted) => this.#owners(tx, repositoryId, noted));

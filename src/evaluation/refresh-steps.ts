@@ -1,5 +1,5 @@
 /**
- * What all steps of a refresh have in common. A step takes its note away in the transaction that writes what it found, so one
+ * The common part of all steps of a refresh. A step takes its note away in the transaction that writes what it found, so one
  * that is cut off is done again.
  *
  * After a step, its kind rests for some times as long as the step took, or about a minute if that is less: a job that is
@@ -30,14 +30,14 @@ const REST_TIMES = 10;
 const READ_REST_TIMES = 30;
 /** Causes are derived from all retained failures of a repository, and each of many repositories takes its turn. */
 const CAUSES_REST_MS = 10_000;
-/** What reads weeks takes a hundredth of a worker at most. */
+/** A step that reads weeks takes a hundredth of a worker at most. */
 const LONG_REST_TIMES = 100;
 /** Proposals of renames read two weeks, and no one waits for them. */
 const RENAMES_REST_MS = 600_000;
 /** Durations of four weeks hardly change within an hour, and each is read from every execution. */
 const DURATIONS_REST_TIMES = 1_000;
 const DURATIONS_REST_MS_MAX = HOUR_MS;
-/** What follows from late results is shown within minutes, also where a step takes long; it then rests twice as long. */
+/** Late results show within minutes, also where a step takes long; it then rests twice as long as it took. */
 const REST_MS_MAX = 60_000;
 
 /** A note, and when the step that it is for began. */

@@ -30,6 +30,7 @@ export class SummariesRefresh {
 
   /** Returns whether more commits are to be recorded than one step reads. */
   async refresh(repositoryId: string): Promise<boolean> {
+    // One look, so that what is not due costs no transaction.
     const due = await onPostgres(() => this.#steps.due(this.#steps.deps.db, repositoryId));
     if (due.has('totals')) await this.#totals(repositoryId);
     const hasMoreRecords =

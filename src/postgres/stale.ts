@@ -113,7 +113,8 @@ export async function nextStale(
     : sql`rests_until <= now() and (kind <> 'records' or noted_at <= now() - make_interval(secs => ${RECORDS_WAIT_SECONDS}))`;
   const { rows } = await tx.execute(sql`
     select repository_id from ${stale}
-    where noted_at is not null and kind = any(${plainColumn(kinds)}::text[]) and ${isDue} and not repository_id = any(${plainColumn(except)}::uuid[])
+    where noted_at is not null and kind = any(${plainColumn(kinds)}::text[]) and ${isDue}
+      and not repository_id = any(${plainColumn(except)}::uuid[])
     order by noted_at limit 1`);
   return rows[0] && z.object({ repository_id: z.string() }).parse(rows[0]).repository_id;
 }

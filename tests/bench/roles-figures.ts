@@ -29,7 +29,7 @@ export interface Sample {
   jobs: number;
   /** Parts of blocks that are stored and not evaluated yet. */
   parts: number;
-  /** Evidence and judgements of repositories that are to be refreshed. */
+  /** Notes that evidence or judgements of a repository are stale. */
   unjudged: number;
   /** Bytes. */
   memory: Partial<Record<Kind, number>>;

@@ -6,7 +6,7 @@ import { HOSTILE_BODIES, packed } from '../support/hostile-bodies.ts';
 import { packedReport } from '../support/packed-report.ts';
 
 const BEYOND = { cpuSeconds: 1, peakMb: 300 };
-/** How much garbage a parse leaves changes from run to run: a body counts once itself where that is more. */
+/** A large body may take its own unpacked size and 250 MB: how much garbage a parse leaves changes from run to run. */
 const peakMbOf = (unpackedBytes: number): number => Math.max(BEYOND.peakMb, unpackedBytes / 1024 ** 2 + 250);
 /** Cost of an ordinary test of the cheapest format, measured on a machine with nothing else to do. */
 const CPU_SECONDS_PER_TEST = 1e-5;

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../support/folder.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
-import { CLI, ServiceProcess } from '../support/service-process.ts';
+import { CLI, runCommand, ServiceProcess } from '../support/service-process.ts';
 
 const KILLS = 5;
 const UPLOADS = 200;
@@ -46,7 +46,7 @@ async function upload(nth: number): Promise<void> {
   while (!(await isStored())) await Bun.sleep(50);
 }
 
-/** What is read of each repository. */
+/** Reads the tests of each repository. */
 async function read(): Promise<unknown[]> {
   const paths = REPOSITORIES.map((name) => `/v1/ci/acme/repositories/${name}/tests?per_page=100`);
   return Promise.all(paths.map(async (path) => (await service.request(path)).json()));
@@ -63,7 +63,7 @@ async function finished(child: ReturnType<typeof command>): Promise<{ code: numb
   return { code, out };
 }
 
-test(`however far resend came before it was killed, the next one brings back the rest, once`, async () => {
+test('however far resend came before it was killed, the next one brings back the rest, once', async () => {
   await service.start();
   await service.stop();
   // With its owners: PostgreSQL runs as another user.
@@ -100,8 +100,7 @@ test(`however far resend came before it was killed, the next one brings back the
     while (!Bun.deepEquals(await read(), before) && performance.now() < deadline) await Bun.sleep(200);
     expect(await read()).toEqual(before);
     await service.stop();
-    const verified = await finished(command('verify'));
-    expect(verified.out).toContain(
+    expect(runCommand(dataDir, 'verify').out).toContain(
       `All derived tables agree with ${(UPLOADS * TESTS).toLocaleString('en-US')} executions.`,
     );
   }

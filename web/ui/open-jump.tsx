@@ -55,11 +55,11 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
     onEager(false);
     go(places[0]);
   });
-  /** Enter is the list's once the places are those of the text, or an arrow has chosen one of those that are there so far. */
-  const isOfList = isCurrent || (hasMoved && text === sought);
+  /** The list takes Enter once its places are all that the text may mean, or once an arrow has chosen one of those so far. */
+  const isListReady = isCurrent || (hasMoved && text === sought);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setMoved(true);
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isOfList) return;
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isListReady) return;
     event.preventDefault();
     event.stopPropagation();
     onEager(true);
