@@ -128,12 +128,13 @@ async function send(deps: PostgresDeps, histories: readonly LivelyHistory[]): Pr
   await renamed(deps);
 }
 
-/** Returns when this many executions are stored and evaluated, and nothing is stale but proposals of renames, which rest. */
+/** Returns when this many executions are stored and evaluated, and nothing is stale but what rests for long. */
 async function judged({ postgres }: PostgresDeps, executions: number): Promise<void> {
   for (;;) {
     const { rows } = await postgres.db.execute(sql`
       select (select coalesce(sum(executions), 0) from ${ingestBlocks} where stored_at is not null) as stored,
-        exists (select from ${blockParts}) or exists (select from ${stale} where noted_at is not null and kind <> 'renames') as is_waiting`);
+        exists (select from ${blockParts}) or exists (select from ${stale} where noted_at is not null
+          and not (kind in ('durations', 'renames') and rests_until > now())) as is_waiting`);
     const { stored, is_waiting: isWaiting } = progress.parse(rows[0]);
     if (stored >= executions && !isWaiting) return;
     await Bun.sleep(50);

@@ -198,6 +198,7 @@ CREATE TABLE "ci_insights"."stale" (
 	"revision" bigint DEFAULT 1 NOT NULL,
 	"noted_at" timestamp with time zone,
 	"rests_until" timestamp with time zone DEFAULT 'epoch' NOT NULL,
+	"known_since" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "stale_repository_id_kind_pk" PRIMARY KEY("repository_id","kind")
 );
 --> statement-breakpoint

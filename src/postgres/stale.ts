@@ -3,7 +3,7 @@
  * the transaction that brings it up to date. A note that rises meanwhile has a higher revision and stays. So nothing is
  * forgotten, and to refresh twice changes nothing.
  *
- *     refreshed ──noted──► noted ──refreshed──► resting ──ten times as long as that took──► may be refreshed again
+ *     refreshed ──noted──► noted ──refreshed──► resting ──some times as long as that took──► may be refreshed again
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -119,8 +119,12 @@ export async function nextStale(
   return rows[0] && z.object({ repository_id: z.string() }).parse(rows[0]).repository_id;
 }
 
+/** So long a kind may always rest. */
+const SHORT_REST_SECONDS = 10;
+
 /**
- * Takes a note away: it is refreshed. Another may be made at once, and is refreshed once this one has rested.
+ * Takes a note away: it is refreshed. Another may be made at once, and is refreshed once this one has rested. It rests no
+ * longer than it has been known: a repository that was just filled, by an import or a first run, would show its beginning only.
  *
  * @param revision as it was read: a note that came since stays
  */
@@ -132,7 +136,8 @@ export async function settleStale(
 ): Promise<void> {
   await tx.execute(sql`
     update ${stale} set noted_at = null, since_ms = null, test_ids = '{}', first_block = null,
-      rests_until = clock_timestamp() + make_interval(secs => ${restMs / 1_000})
+      rests_until = clock_timestamp() + least(make_interval(secs => ${restMs / 1_000}),
+        greatest(make_interval(secs => ${SHORT_REST_SECONDS}), clock_timestamp() - known_since))
     where repository_id = ${repositoryId} and kind = ${kind} and revision = ${revision}`);
 }
 

@@ -2,12 +2,14 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { eq, sql } from 'drizzle-orm';
 import { REFRESHES } from '../../src/domain/stale.ts';
+import { HOUR_MS } from '../../src/domain/time.ts';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
 import { Refresh } from '../../src/evaluation/refresh.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { lockPartitionsOf, partitionOf } from '../../src/postgres/partitions.ts';
 import { commitRecords, stale, staleCommits } from '../../src/postgres/schema.ts';
+import { noteStale, readStale, settleStale } from '../../src/postgres/stale.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
 import { prepareChunk } from '../support/prepare.ts';
@@ -105,4 +107,23 @@ test('no repository waits for the summaries of another until it is judged', asyn
   const kinds = await kindsOf(id);
   expect(REFRESHES.judgements.filter((kind) => kinds.has(kind))).toEqual([]);
   expect(REFRESHES.summaries.filter((kind) => kinds.has(kind))).toEqual([...REFRESHES.summaries]);
+});
+
+test('a kind rests no longer than it has been known', async () => {
+  const { db } = stores.postgres;
+  const id = await failOnCommits('feature');
+  const totals = sql`${stale.repositoryId} = ${id} and ${stale.kind} = 'totals'`;
+  /** In tens of minutes. */
+  const restAfter = async (knownFor: string): Promise<number> => {
+    await db.update(stale).set({ knownSince: sql`now() - ${knownFor}::interval` }).where(totals);
+    const revision = (await readStale(db, [id])).get(id)?.get('totals')?.revision ?? 0;
+    await settleStale(db, id, 'totals', { restMs: HOUR_MS, revision });
+    const rest = sql<number>`round(extract(epoch from ${stale.restsUntil} - now()) / 600)::int`;
+    const [row] = await db.select({ rest }).from(stale).where(totals);
+    await noteStale(db, [{ repositoryId: id, kind: 'totals', blockId: 0 }]);
+    return row?.rest ?? 0;
+  };
+  expect(await restAfter('0 seconds')).toBe(0);
+  expect(await restAfter('20 minutes')).toBe(2);
+  expect(await restAfter('2 days')).toBe(6);
 });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
 import { visit } from './browser.ts';
 import { makeFolder } from './folder.ts';
+import { soon } from './patience.ts';
 
 export interface Demo {
   origin: string;
@@ -23,7 +24,7 @@ export async function openDemo(): Promise<Demo> {
     child.kill('SIGTERM');
     return child.exited;
   };
-  const { link, printed } = await linkOf(child.stdout);
+  const { link, printed } = await soon('link of the demo', linkOf(child.stdout));
   const { origin } = new URL(link);
   const { page, context } = await visit(origin, { isNow: true });
   await page.goto(link);

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS } from './patience.ts';
+import { PATIENCE_MS, soon, TooLate } from './patience.ts';
 import type { Place } from './power.ts';
 import { randomFrom } from './random.ts';
 import { runCommand, ServiceProcess } from './service-process.ts';
@@ -46,23 +46,9 @@ interface Upload {
   isStored: boolean;
 }
 
-/** An answer that was false, or never came from a service that runs, as opposed to one that a cut took. */
+/** An answer that was false, as opposed to one that a cut took. So is one that never came from a service that runs. */
 class Wrong extends Error {}
-
-async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Wrong(`after ${PATIENCE_MS / 1_000} s there is still no ${what}`)),
-      PATIENCE_MS,
-    );
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const isWrong = (error: unknown): error is Error => error instanceof Wrong || error instanceof TooLate;
 
 export class InterruptedService {
   readonly #random: () => number;
@@ -164,7 +150,7 @@ export class InterruptedService {
     try {
       await soon('start', this.#service.start());
     } catch (error) {
-      if (error instanceof Wrong) error.message += `; the service wrote: ${this.#service.written}`;
+      if (isWrong(error)) error.message += `; the service wrote: ${this.#service.written}`;
       throw error;
     }
   }
@@ -187,7 +173,7 @@ export class InterruptedService {
   }
 
   #unlessCut(error: unknown): void {
-    if (error instanceof Wrong) this.wrong.push(error.message);
+    if (isWrong(error)) this.wrong.push(error.message);
   }
 
   async #end(postgres: number | undefined): Promise<void> {
@@ -227,7 +213,7 @@ export class InterruptedService {
       try {
         return await this.#store(upload);
       } catch (error) {
-        if (error instanceof Wrong || attempt === ATTEMPTS_MAX) throw error;
+        if (isWrong(error) || attempt === ATTEMPTS_MAX) throw error;
         await Bun.sleep(1_000);
       }
   }

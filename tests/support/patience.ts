@@ -1,2 +1,25 @@
 /** How long tests wait for what must come. No test depends on how fast the machine is: whatever takes this long never comes. */
 export const PATIENCE_MS = 300_000;
+
+export class TooLate extends Error {}
+
+/**
+ * Waits for what must come. Where that takes long, it is better than the time limit of a test: Bun then also ends the processes
+ * that others need, such as PostgreSQL, and each test after it fails for that.
+ *
+ * @throws TooLate
+ */
+export async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new TooLate(`after ${PATIENCE_MS / 1_000} s there is still no ${what}`)),
+      PATIENCE_MS,
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -70,8 +70,10 @@ export const stale = schema.table(
     revision: bigint({ mode: 'number' }).notNull().default(1),
     /** Null: refreshed. */
     notedAt: moment('noted_at'),
-    /** It is not refreshed again before: ten times as long as the last time took. */
+    /** It is not refreshed again before: some times as long as the last time took. */
     restsUntil: moment('rests_until').notNull().default(sql`'epoch'`),
+    /** When it was first noted. In its first hour, much of what is known of a repository is new. */
+    knownSince: moment('known_since').notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.repositoryId, table.kind] }),
