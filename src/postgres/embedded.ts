@@ -7,6 +7,7 @@ import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { MINUTE_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
 import { type EmbeddedFolder, embeddedFolder, prepareFolder, readPassword, setPassword } from './embedded-folder.ts';
 import { disownLockFiles, type Launched, launch, ownUid, runningServer, stopServer } from './embedded-process.ts';
@@ -74,6 +75,7 @@ export async function startEmbeddedPostgres(
     await server.stop();
     throw error;
   }
+  server.report(onRepair);
   return {
     url: urlOf(socketFolder.path, password ?? ''),
     stop: async () => {
@@ -105,20 +107,32 @@ async function newPassword(
   }
 }
 
-/** Restarts the server if it ends unexpectedly. Meanwhile, statements fail with StoreUnavailable. */
+/** Restarts the server if it ends unexpectedly, and says so. Meanwhile, statements fail with StoreUnavailable. */
 class SupervisedServer {
   current: Launched;
   #isStopping = false;
   #restart: ReturnType<typeof setTimeout> | undefined;
+  #tell: ((what: string) => void) | undefined;
+  #toldAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly start: () => Launched) {
     this.current = this.#run();
   }
 
+  /** Tells of every end from now on, but hardly more often than once a minute. */
+  report(tell: (what: string) => void): void {
+    this.#tell = tell;
+  }
+
   #run(): Launched {
     const launched = this.start();
-    launched.process.once('exit', () => {
+    launched.process.once('exit', (code, signal) => {
       if (this.#isStopping) return;
+      if (performance.now() - this.#toldAt > MINUTE_MS) {
+        this.#toldAt = performance.now();
+        const how = signal ?? `exit code ${code}`;
+        this.#tell?.(`The embedded PostgreSQL ended (${how}) and is started again. ${launched.output()}`.trim());
+      }
       this.#restart = setTimeout(() => {
         this.current = this.#run();
       }, RESTART_MS);

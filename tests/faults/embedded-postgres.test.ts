@@ -16,9 +16,10 @@ import { openTestStores } from '../support/stores.ts';
 let dataDir: string;
 let server: EmbeddedPostgres;
 let postgres: Postgres;
+const repairs: string[] = [];
 beforeAll(async () => {
   dataDir = makeFolder('postgres');
-  server = await startEmbeddedPostgres(dataDir);
+  server = await startEmbeddedPostgres(dataDir, { onRepair: (what) => repairs.push(what) });
   postgres = openPostgres(server.url, () => {});
   await migratePostgres(postgres);
 });
@@ -70,7 +71,7 @@ describe('a new PostgreSQL beside an old ClickHouse', () => {
 });
 
 describe('the embedded PostgreSQL', () => {
-  test('is restarted when it is killed, with everything that was committed', async () => {
+  test('is restarted when it is killed, with everything that was committed, and that is told', async () => {
     const repositories = new RepositoryStore(postgres.db, { now: () => 0 });
     const recorded = await repositories.record({ host: 'github.com', owner: 'acme', name: 'shop' });
     const before = postmaster(dataDir);
@@ -78,6 +79,9 @@ describe('the embedded PostgreSQL', () => {
     while (await postgres.ping()) await Bun.sleep(10);
     while (!(await postgres.ping())) await Bun.sleep(50);
     expect(postmaster(dataDir)).not.toBe(before);
+    expect(repairs).toEqual([
+      expect.stringMatching(/^The embedded PostgreSQL ended \(SIGKILL\) and is started again\./),
+    ]);
     expect(await new RepositoryStore(postgres.db, { now: () => 0 }).find('ACME', 'Shop')).toEqual(recorded);
   });
 
