@@ -19,6 +19,11 @@ const EVERY_MS = 5_000;
 const PACE_MS = 600;
 /** Between two rounds. */
 const PAUSE_MS = 50;
+/**
+ * After a pass of an import, live results of its partition have their turn: longer than between their rounds. The slowest of
+ * them waited for 4 to 7 s (`bun run bench --imports`), without the pause for 11 to 12 s.
+ */
+const IMPORT_PAUSE_MS = 75;
 
 export interface EvaluatorDeps extends PassDeps {
   /** Live and imported results are evaluated side by side: no live result waits for a pass of an import. */
@@ -47,7 +52,11 @@ export class Evaluator {
 
   /** One round: every partition in which something waits, once it is its turn. */
   async #run(): Promise<void> {
-    while (!this.loop.isStopped && (await this.#pass()) !== undefined) this.deps.onEvaluated?.();
+    const pauseMs = this.deps.isOfImports ? Math.min(IMPORT_PAUSE_MS, this.deps.paceMs ?? IMPORT_PAUSE_MS) : 0;
+    while (!this.loop.isStopped && (await this.#pass()) !== undefined) {
+      this.deps.onEvaluated?.();
+      await Bun.sleep(pauseMs);
+    }
     if (await onPostgres(() => isPartWaiting(this.deps.db, this.deps.isOfImports))) this.loop.wake();
   }
 

@@ -25,7 +25,7 @@ import { FingerprintBudget } from './fingerprint-budget.ts';
 import { Keeper } from './keeper.ts';
 import type { OutboxConsumer } from './outbox-consumer.ts';
 import { prEventsHandler } from './pr-events.ts';
-import { Refresher } from './refresher.ts';
+import { REFRESH_ROUNDS, Refresher } from './refresher.ts';
 import { Regrouper } from './regrouper.ts';
 import { Relay } from './relay.ts';
 import { Renamer } from './renamer.ts';
@@ -43,7 +43,7 @@ export interface RunningWorkers {
   relay: Relay;
   expiry: Expiry;
   deleter: Deleter;
-  /** One for judgements, then one for summaries. */
+  /** In the order in which one leaves work to the next. */
   refreshers: readonly Refresher[];
   renamer: Renamer;
   /** Lets the current jobs and runs finish. */
@@ -74,8 +74,8 @@ export function startWorkers(
   const kept = deps.config.uploadsKept && new KeptUploads(deps, deps.config.uploadsKept);
   const isHasty = evaluationPauseMs === 0;
   const since = commentedSince ?? (commentsConfig && (() => clock.now() - COMMENTED_DAYS * DAY_MS));
-  const refreshers = (['judgements', 'summaries'] as const).map(
-    (name) => new Refresher({ name, db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce }),
+  const refreshers = REFRESH_ROUNDS.map(
+    (round) => new Refresher({ round, db, clickhouse: background, clock, quarantines, log, isHasty, executionsAtOnce }),
   );
   const evaluators = [false, true].map(
     (isOfImports) =>

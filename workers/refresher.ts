@@ -1,6 +1,5 @@
 /** Puts right what passes of the evaluation have left stale. Every worker does so: to do it twice changes nothing. */
-import type { RefreshName } from '../src/domain/stale.ts';
-import { Refresh } from '../src/evaluation/refresh.ts';
+import { Refresh, type RefreshRound } from '../src/evaluation/refresh.ts';
 import type { RefreshDeps } from '../src/evaluation/refresh-steps.ts';
 import type { Logger } from '../src/observability/log.ts';
 import { Loop } from './loop.ts';
@@ -9,8 +8,18 @@ const EVERY_MS = 1_000;
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 30_000;
 
+/**
+ * In the order in which one leaves work to the next. To judge what was imported may take seconds, for which no live result
+ * waits; it then changes what live ones are judged by.
+ */
+export const REFRESH_ROUNDS = [
+  { name: 'judgements', isOfImports: false },
+  { name: 'judgements', isOfImports: true },
+  { name: 'summaries' },
+] as const satisfies readonly RefreshRound[];
+
 export interface RefresherDeps extends RefreshDeps {
-  name: RefreshName;
+  round: RefreshRound;
   log: Logger;
   /** Whether nothing rests or waits; tests want that. */
   isHasty?: boolean;
@@ -19,12 +28,12 @@ export interface RefresherDeps extends RefreshDeps {
 export class Refresher {
   readonly loop: Loop;
 
-  constructor({ name, log, isHasty = false, ...deps }: RefresherDeps) {
+  constructor({ round, log, isHasty = false, ...deps }: RefresherDeps) {
     const refresh = new Refresh(deps, isHasty);
     this.loop = new Loop({
-      name: `refresh of ${name}`,
+      name: `refresh of ${round.name}${round.isOfImports ? ' of imports' : ''}`,
       log,
-      run: () => refresh.round(name, () => this.loop.isStopped),
+      run: () => refresh.round(round, () => this.loop.isStopped),
       everyMs: EVERY_MS,
       retryMs: RETRY_MS,
       retryMsMax: RETRY_MS_MAX,

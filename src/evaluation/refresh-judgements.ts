@@ -45,11 +45,11 @@ export class JudgementsRefresh {
   }
 
   /**
-   * @param isPatient waits for who holds the partition of the repository
+   * @param waitMs how long to wait for who holds the partition of the repository; absent: for as long as it takes
    * @returns whether something is left: more commits than one step reads, or all if someone holds the partition
    */
-  async refresh(repositoryId: string, isPatient: boolean): Promise<boolean> {
-    const judged = await this.#judgements(repositoryId, isPatient);
+  async refresh(repositoryId: string, waitMs?: number): Promise<boolean> {
+    const judged = await this.#judgements(repositoryId, waitMs);
     if (judged === 'held') return true;
     // One look, so that what is not due costs no transaction.
     const due = await onPostgres(() => this.#steps.due(this.#steps.deps.db, repositoryId));
@@ -61,12 +61,12 @@ export class JudgementsRefresh {
   }
 
   /** Evidence, judgements and beginnings are one step: each changes what the next begins with. */
-  #judgements(repositoryId: string, isPatient: boolean): Promise<'done' | 'more' | 'held'> {
+  #judgements(repositoryId: string, waitMs: number | undefined): Promise<'done' | 'more' | 'held'> {
     const { db } = this.#steps.deps;
     return onPostgres(() =>
       db.transaction(async (tx) => {
-        if (isPatient) await lockPartitionsOf(tx, repositoryId);
-        else if (!(await holdPartitionOf(tx, repositoryId))) return 'held';
+        if (waitMs === undefined) await lockPartitionsOf(tx, repositoryId);
+        else if (!(await holdPartitionOf(tx, repositoryId, waitMs))) return 'held';
         const isMoreLeft = await this.#judgeAgain(tx, repositoryId);
         await this.#beginnings(tx, repositoryId);
         return isMoreLeft ? 'more' : 'done';

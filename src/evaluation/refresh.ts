@@ -21,13 +21,22 @@ import { SummariesRefresh } from './refresh-summaries.ts';
 const PAUSE_TIMES: Record<RefreshName, number> = { judgements: 0, summaries: 3 };
 /** A stop waits for no longer. Summaries of a large repository take more than a quarter, and then rest. */
 const PAUSE_MS_MAX = 1_000;
+/** How long a turn waits for who holds a partition: others that become due meanwhile wait no longer. */
+const HELD_WAIT_MS = 100;
+
+/** What one loop refreshes. */
+export interface RefreshRound {
+  name: RefreshName;
+  /** Only what follows from imported results alone, or only the rest; absent: both. */
+  isOfImports?: boolean;
+}
 
 interface RepositoryRefresh {
   /**
-   * @param isPatient waits for who holds the partition of the repository
+   * @param waitMs how long to wait for who holds the partition of the repository; absent: for as long as it takes
    * @returns whether something that is due is left
    */
-  refresh(repositoryId: string, isPatient: boolean): Promise<boolean>;
+  refresh(repositoryId: string, waitMs?: number): Promise<boolean>;
 }
 
 export class Refresh {
@@ -45,37 +54,39 @@ export class Refresh {
 
   /** Refreshes every repository that is due. */
   async all(isStopped: () => boolean = () => false): Promise<void> {
-    await this.round('judgements', isStopped);
-    await this.round('summaries', isStopped);
+    await this.round({ name: 'judgements' }, isStopped);
+    await this.round({ name: 'summaries' }, isStopped);
   }
 
   /** Refreshes what is due of a repository. Returns whether it has more commits than one step reads. */
   async refresh(repositoryId: string): Promise<boolean> {
-    const hasMoreEvidence = await this.#refreshes.judgements.refresh(repositoryId, true);
-    const hasMoreRecords = await this.#refreshes.summaries.refresh(repositoryId, true);
+    const hasMoreEvidence = await this.#refreshes.judgements.refresh(repositoryId);
+    const hasMoreRecords = await this.#refreshes.summaries.refresh(repositoryId);
     return hasMoreEvidence || hasMoreRecords;
   }
 
   /**
    * Refreshes every repository of which something is due. A repository with more than one step takes has another turn after
-   * the others. So has one that another process holds, and that turn then waits for it.
+   * the others. So has one whose partition is held, and that turn waits for it a little.
    */
-  async round(name: RefreshName, isStopped: () => boolean): Promise<void> {
+  async round({ name, isOfImports: isImported }: RefreshRound, isStopped: () => boolean): Promise<void> {
     const { db, clickhouse } = this.#steps.deps;
+    const { isHasty } = this.#steps;
+    const kinds = REFRESHES[name];
     const shards = new ShardByShard(clickhouse);
     let isMoreLeft = true;
-    for (let isPatient = false; isMoreLeft && !isStopped(); isPatient = true) {
+    for (let waitMs = 0; isMoreLeft && !isStopped(); waitMs = HELD_WAIT_MS) {
       isMoreLeft = false;
       const done: string[] = [];
       while (!isStopped()) {
-        const id = await onPostgres(() => nextStale(db, REFRESHES[name], this.#steps.isHasty, done));
+        const id = await onPostgres(() => nextStale(db, { kinds, isImported, isHasty, except: done }));
         if (id === undefined) break;
         done.push(id);
         const measured = refreshSeconds.startTimer({ of: name });
-        const refresh = () => this.#refreshes[name].refresh(id, isPatient);
+        const refresh = () => this.#refreshes[name].refresh(id, waitMs);
         if (await shards.attempt(await clickhouse.shardOf(id), refresh)) isMoreLeft = true;
         const pauseMs = PAUSE_TIMES[name] * measured() * 1_000;
-        if (!this.#steps.isHasty) await Bun.sleep(Math.min(pauseMs, PAUSE_MS_MAX));
+        if (!isHasty) await Bun.sleep(Math.min(pauseMs, PAUSE_MS_MAX));
       }
     }
     shards.rethrow();

@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Executor } from './client.ts';
+import { type Executor, sqlState } from './client.ts';
 import { plainColumn } from './columns.ts';
 import { blockParts, ingestBlocks, PARTITIONS, partitions, postponedRepositories } from './schema.ts';
 
@@ -27,13 +27,31 @@ export async function lockPartitionsOf(tx: Executor, ...repositoryIds: readonly 
   );
 }
 
-/** Holds the partition of a repository until the end of the transaction, unless someone else does. */
-export async function holdPartitionOf(tx: Executor, repositoryId: string): Promise<boolean> {
-  const { rows } = await tx.execute(
-    sql`select from ${partitions} where id = ${partitionOf(repositoryId)} for update skip locked`,
-  );
-  return rows.length > 0;
+const LOCK_TIMEOUT = '55P03';
+
+/**
+ * Holds the partition of a repository until the end of the transaction, unless someone else does.
+ *
+ * @param waitMs how long to wait for that one; 0: not at all
+ * @returns whether it is held; if it is not, the transaction can do nothing more
+ */
+export async function holdPartitionOf(tx: Executor, repositoryId: string, waitMs: number): Promise<boolean> {
+  const partition = sql`select from ${partitions} where id = ${partitionOf(repositoryId)} for update`;
+  if (waitMs === 0) return (await tx.execute(sql`${partition} skip locked`)).rows.length > 0;
+  await limitLockWait(tx, waitMs);
+  try {
+    await tx.execute(partition);
+  } catch (error) {
+    if (sqlState(error) === LOCK_TIMEOUT) return false;
+    throw error;
+  }
+  await limitLockWait(tx, 0);
+  return true;
 }
+
+/** @param ms 0: no limit */
+const limitLockWait = (tx: Executor, ms: number): Promise<unknown> =>
+  tx.execute(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`);
 
 /** Parts that may be evaluated now: their blocks are stored, and their repositories are not postponed. */
 const isWaiting = sql`

@@ -96,24 +96,28 @@ export async function readStale(
 /** How long commits are left alone before their records are written: their jobs arrive one after the other. */
 const RECORDS_WAIT_SECONDS = 3;
 
-/**
- * The repository with the oldest note of some kinds that may be refreshed now; undefined if there is none.
- *
- * @param isHasty also those that rest or wait; tests do
- * @param except repositories that were looked at already
- */
+export interface DueOptions {
+  kinds: readonly StaleKind[];
+  /** Only what follows from imported results alone, or only the rest; absent: both. */
+  isImported?: boolean | undefined;
+  /** Also what rests or waits; tests do. */
+  isHasty: boolean;
+  /** Repositories that were looked at already. */
+  except: readonly string[];
+}
+
+/** The repository with the oldest note that may be refreshed now; undefined if there is none. */
 export async function nextStale(
   tx: Executor,
-  kinds: readonly StaleKind[],
-  isHasty: boolean,
-  except: readonly string[],
+  { kinds, isImported, isHasty, except }: DueOptions,
 ): Promise<string | undefined> {
   const isDue: SQL = isHasty
     ? sql`true`
     : sql`rests_until <= now() and (kind <> 'records' or noted_at <= now() - make_interval(secs => ${RECORDS_WAIT_SECONDS}))`;
+  const isMeant = isImported === undefined ? sql`true` : sql`is_imported = ${isImported}`;
   const { rows } = await tx.execute(sql`
     select repository_id from ${stale}
-    where noted_at is not null and kind = any(${plainColumn(kinds)}::text[]) and ${isDue}
+    where noted_at is not null and kind = any(${plainColumn(kinds)}::text[]) and ${isMeant} and ${isDue}
       and not repository_id = any(${plainColumn(except)}::uuid[])
     order by noted_at limit 1`);
   return rows[0] && z.object({ repository_id: z.string() }).parse(rows[0]).repository_id;

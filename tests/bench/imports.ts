@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { DEFAULT_HOST, repositoryIdOf } from '../../src/domain/identity.ts';
+import { partitionOf } from '../../src/postgres/partitions.ts';
 import { atEnd } from '../support/at-end.ts';
 import { packedReport } from '../support/packed-report.ts';
 import { processTree } from '../support/process-tree.ts';
@@ -34,7 +36,7 @@ const PER_SECOND_MIN = 3_333;
 const LIVE_TESTS = 40;
 const LIVE_EVERY_MS = 250;
 const LIVE_ALONE_MS = 20_000;
-const LIVE = { owner: 'bench', name: 'live' };
+const OWNER = 'bench';
 
 export async function measureImports(
   folder: string,
@@ -45,14 +47,18 @@ export async function measureImports(
   await service.start();
   const figures: Figure[] = [];
   try {
-    await liveDuring(service, Bun.sleep(2_000));
+    const alone = liveBeside('github', false);
+    await liveDuring(service, alone, Bun.sleep(2_000));
     say('live, alone');
-    figures.push(...(await liveDuring(service, Bun.sleep(LIVE_ALONE_MS))).figures('alone'));
+    figures.push(...(await liveDuring(service, alone, Bun.sleep(LIVE_ALONE_MS))).figures('alone'));
     for (const host of Object.keys(HOSTS) as Host[]) {
       say(`import from ${host}`);
       const before = cpuSeconds(service);
       const imported = importFrom(host, service, Math.max(1, Math.round(executions / TESTS / REPORTS_OF_RUN)));
-      const live = await liveDuring(service, imported);
+      const [live, sharing] = await Promise.all([
+        liveDuring(service, liveBeside(host, false), imported),
+        liveDuring(service, liveBeside(host, true), imported),
+      ]);
       const { accepted, seconds, clientCpuSeconds } = await imported;
       const cpu = cpuSeconds(service) - before + clientCpuSeconds;
       say(`${accepted} executions in ${Math.round(seconds)} s`);
@@ -60,12 +66,19 @@ export async function measureImports(
         figure(`import.${host}.rate`, accepted / seconds, '/s', { atLeast: PER_SECOND_MIN }),
         figure(`import.${host}.cpu_per_million`, (cpu / accepted) * 1_000_000, 's'),
         ...live.figures(host),
+        ...sharing.figures(`${host}.same_partition`).filter(({ name }) => name.startsWith('live.stored.')),
       );
     }
   } finally {
     await service.stop();
   }
   return figures;
+}
+
+/** A live repository whose partition is that of the one that is imported, or another: of 64, one is the same by chance. */
+function liveBeside(host: Host, isSharing: boolean): string {
+  const partition = (name: string) => partitionOf(repositoryIdOf(DEFAULT_HOST, OWNER, name));
+  for (let i = 0; ; i++) if ((partition(`live-${i}`) === partition(host)) === isSharing) return `live-${i}`;
 }
 
 /** Processor time of all processes of the service: the same on a machine that does much else. */
@@ -75,7 +88,7 @@ const receiptSchema = z.object({ is_complete: z.literal(true), executions: z.obj
 
 /** Until the command has seen that everything is stored. */
 async function importFrom(host: Host, service: BenchService, runsPerDay: number) {
-  const path = `bench/${host}`;
+  const path = `${OWNER}/${host}`;
   const server = Bun.spawn([process.execPath, HOST, host, path, String(runsPerDay), String(TESTS)], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -121,8 +134,8 @@ const foundSchema = z.object({ tests: z.array(z.object({ test_id: z.string() }))
 const receiptOf = async (service: BenchService, url: string): Promise<string> =>
   z.object({ status: z.string() }).parse(await (await service.request(url)).json()).status;
 
-/** A small upload and a read of a test, again and again, until something has ended. */
-async function liveDuring(service: BenchService, until: Promise<unknown>) {
+/** A small upload to a repository and a read of one of its tests, again and again, until something has ended. */
+async function liveDuring(service: BenchService, name: string, until: Promise<unknown>) {
   const uploads: number[] = [];
   const stored: number[] = [];
   const reads: number[] = [];
@@ -131,7 +144,7 @@ async function liveDuring(service: BenchService, until: Promise<unknown>) {
     isOver = true;
   };
   until.then(over, over);
-  const base = `/v1/ci/${LIVE.owner}/repositories/${LIVE.name}`;
+  const base = `/v1/ci/${OWNER}/repositories/${name}`;
   const started = performance.now();
   const each = async (act: (nth: number) => Promise<void>): Promise<void> => {
     for (let nth = 0; !isOver; nth++) {

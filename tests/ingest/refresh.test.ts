@@ -82,28 +82,48 @@ const kindsOf = async (repositoryId: string): Promise<Set<string>> => {
 };
 const isJudged = async (repositoryId: string): Promise<boolean> => !(await kindsOf(repositoryId)).has('evidence');
 
-test('a repository that another process holds keeps no other from being judged, and is judged after it', async () => {
+test('a repository that another process holds keeps no other from being judged, now or later, and is judged after it', async () => {
   const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   const held = await failOnCommits('feature');
-  let other = await failOnCommits('feature');
-  while (partitionOf(other) === partitionOf(held)) other = await failOnCommits('feature');
+  const failElsewhere = async (): Promise<string> => {
+    for (;;) {
+      const id = await failOnCommits('feature');
+      if (partitionOf(id) !== partitionOf(held)) return id;
+    }
+  };
+  const other = await failElsewhere();
   let refreshed: Promise<void> | undefined;
   await db.transaction(async (tx) => {
     await lockPartitionsOf(tx, held);
-    refreshed = new Refresh({ db, clickhouse, clock, quarantines }, true).round('judgements', () => false);
+    refreshed = new Refresh({ db, clickhouse, clock, quarantines }, true).round({ name: 'judgements' }, () => false);
     while (!(await isJudged(other))) await Bun.sleep(5);
+    const later = await failElsewhere();
+    while (!(await isJudged(later))) await Bun.sleep(5);
     expect(await isJudged(held)).toBe(false);
   });
   await refreshed;
   expect(await isJudged(held)).toBe(true);
 });
 
+test('live results do not wait for what was imported to be judged', async () => {
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const [imported, live] = [await failOnCommits('feature'), await failOnCommits('feature')];
+  await db.update(stale).set({ isImported: true }).where(eq(stale.repositoryId, imported));
+  const refresh = new Refresh({ db, clickhouse, clock, quarantines }, true);
+  const judged = async () => [await isJudged(live), await isJudged(imported)];
+  await refresh.round({ name: 'judgements', isOfImports: false }, () => false);
+  expect(await judged()).toEqual([true, false]);
+  await refresh.round({ name: 'judgements', isOfImports: true }, () => false);
+  expect(await judged()).toEqual([true, true]);
+});
+
 test('no repository waits for the summaries of another until it is judged', async () => {
   const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   const id = await failOnCommits('main');
-  await new Refresh({ db, clickhouse, clock, quarantines }, true).round('judgements', () => false);
+  await new Refresh({ db, clickhouse, clock, quarantines }, true).round({ name: 'judgements' }, () => false);
   const kinds = await kindsOf(id);
   expect(REFRESHES.judgements.filter((kind) => kinds.has(kind))).toEqual([]);
   expect(REFRESHES.summaries.filter((kind) => kinds.has(kind))).toEqual([...REFRESHES.summaries]);
@@ -115,7 +135,10 @@ test('a kind rests no longer than it has been known', async () => {
   const totals = sql`${stale.repositoryId} = ${id} and ${stale.kind} = 'totals'`;
   /** In tens of minutes. */
   const restAfter = async (knownFor: string): Promise<number> => {
-    await db.update(stale).set({ knownSince: sql`now() - ${knownFor}::interval` }).where(totals);
+    await db
+      .update(stale)
+      .set({ knownSince: sql`now() - ${knownFor}::interval` })
+      .where(totals);
     const revision = (await readStale(db, [id])).get(id)?.get('totals')?.revision ?? 0;
     await settleStale(db, id, 'totals', { restMs: HOUR_MS, revision });
     const rest = sql<number>`round(extract(epoch from ${stale.restsUntil} - now()) / 600)::int`;
