@@ -153,15 +153,15 @@ async function differenceToLive(origin: string): Promise<string[]> {
   console.log(`sent live, in order, to a second service: ${live.reports} reports, ${live.pullRequests} pull requests`);
   try {
     const window = { until: today, days: 90 };
-    const told = await allOf(live.get, window);
-    console.log(`compared: ${Object.keys(told).length} answers of each service`);
     for (const until = performance.now() + WAIT_MS; ; await Bun.sleep(AGAIN_MS)) {
-      const imported = await allOf(asker(origin), window);
+      const [imported, told] = [await allOf(asker(origin), window), await allOf(live.get, window)];
       const difference = [...new Set([...Object.keys(imported), ...Object.keys(told)])].flatMap((name) =>
         leavesOf(imported[name], told[name], name),
       );
-      // Durations and causes follow at their own pace, the slower the busier the machine is.
-      if (difference.length === 0 || performance.now() > until) return difference;
+      // Durations and causes follow at their own pace on both, the slower the busier the machine is.
+      if (difference.length > 0 && performance.now() < until) continue;
+      console.log(`compared: ${Object.keys(told).length} answers of each service`);
+      return difference;
     }
   } finally {
     await live.stop();

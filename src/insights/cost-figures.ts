@@ -34,15 +34,21 @@ export const ratesOf = (repository: Repository | undefined): Rates => ({
   waitingHour: repository?.waitingHourPrice ?? null,
 });
 
-export const costJson = (cost: Cost, rates: Rates) => ({
-  red_runs: cost.redRuns,
-  reruns: cost.reruns,
-  rerun_minutes: cost.rerunMs / MINUTE_MS,
-  waiting_hours: cost.waitMs / HOUR_MS,
-  queue_departures: cost.departures,
-  pull_requests: cost.pullRequests.size,
-  money: moneyOf(cost, rates),
-});
+/** To six decimals: further ones depend on the order in which shares were added up. */
+export const inSixDecimals = (figure: number): number => Number(figure.toFixed(6));
+
+export function costJson(cost: Cost, rates: Rates) {
+  const money = moneyOf(cost, rates);
+  return {
+    red_runs: inSixDecimals(cost.redRuns),
+    reruns: inSixDecimals(cost.reruns),
+    rerun_minutes: inSixDecimals(cost.rerunMs / MINUTE_MS),
+    waiting_hours: inSixDecimals(cost.waitMs / HOUR_MS),
+    queue_departures: inSixDecimals(cost.departures),
+    pull_requests: cost.pullRequests.size,
+    money: money === null ? null : inSixDecimals(money),
+  };
+}
 
 export const partJson = (cost: PartCost, rates: Rates) => ({
   ...costJson(cost, rates),

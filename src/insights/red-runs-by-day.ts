@@ -8,6 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import { type Http, mount } from '../http/operation.ts';
 import { branchesParameter } from '../http/parameters.ts';
 import * as common from './common.ts';
+import { inSixDecimals } from './cost-figures.ts';
 import type { RedRunLedger, RedRunLedgers, RunDay } from './red-run-ledger.ts';
 import { LONG_WINDOW_DAYS, longWindow, longWindowParameters } from './window.ts';
 
@@ -109,9 +110,9 @@ function figuresOf(red: RedRunLedger['runs'], days: readonly RunDay[]): Figures 
       flaky: ofReason('flaky'),
     },
     outside: sum((day) => day.outside),
-    rerun_minutes: (rerunMs + outsideMs) / MINUTE_MS,
-    waiting_minutes: waitMs / MINUTE_MS,
-    minutes_lost: (rerunMs + outsideMs + waitMs) / MINUTE_MS,
+    rerun_minutes: inSixDecimals((rerunMs + outsideMs) / MINUTE_MS),
+    waiting_minutes: inSixDecimals(waitMs / MINUTE_MS),
+    minutes_lost: inSixDecimals((rerunMs + outsideMs + waitMs) / MINUTE_MS),
   };
 }
 

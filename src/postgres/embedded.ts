@@ -75,7 +75,7 @@ export async function startEmbeddedPostgres(
     await server.stop();
     throw error;
   }
-  server.report(onRepair);
+  server.onEnd(onRepair);
   return {
     url: urlOf(socketFolder.path, password ?? ''),
     stop: async () => {
@@ -119,8 +119,8 @@ class SupervisedServer {
     this.current = this.#run();
   }
 
-  /** Tells of every end from now on, but hardly more often than once a minute. */
-  report(tell: (what: string) => void): void {
+  /** From now on, each end is reported, but not more often than once a minute. */
+  onEnd(tell: (what: string) => void): void {
     this.#tell = tell;
   }
 
