@@ -33,9 +33,8 @@ beforeAll(() => {
   if (hasBrowser) store = new QuarantineStore(pages.service.stores.postgres.db, pages.service.stores.clock);
 });
 
-const listed = async () =>
-  (await insights.app.get<QuarantineListAnswer>(`${insights.fixture.base}/quarantines?narrowed=include`))
-    .quarantined_tests;
+const listed = async (service: Pick<typeof insights.app, 'get'> = insights.app) =>
+  (await service.get<QuarantineListAnswer>(`${insights.fixture.base}/quarantines?narrowed=include`)).quarantined_tests;
 
 /** Before a test, so that one that fails does not take the next ones with it. */
 async function releaseAll(): Promise<void> {
@@ -125,6 +124,8 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
     await quarantine('never ran');
     fixture.stores.clock.set(TEST_NOW);
     await store.setRecovered(fixture.id, [{ id: recovered, isRecovered: true }]);
+    // The service of the pages is notified of what a store changes.
+    while (!(await listed(pages.service)).some((one) => one.is_recovered)) await Bun.sleep(20);
 
     await pages.on({}, async ({ page, open }) => {
       await page.clock.setFixedTime(Date.now());
