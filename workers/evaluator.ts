@@ -26,7 +26,7 @@ const PAUSE_MS = 50;
 const IMPORT_PAUSE_MS = 75;
 
 export interface EvaluatorDeps extends PassDeps {
-  /** Live and imported results are evaluated side by side: no live result waits for a pass of an import. */
+  /** Live and imported results are evaluated side by side: a live result waits only for an import in its partition. */
   isOfImports: boolean;
   /** Called when something was evaluated. */
   onEvaluated?: () => void;

@@ -8,10 +8,7 @@ const EVERY_MS = 1_000;
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 30_000;
 
-/**
- * In the order in which one leaves work to the next. To judge what was imported may take seconds, for which no live result
- * waits; it then changes what live ones are judged by.
- */
+/** In the order in which one leaves work to the next. It may take seconds to judge what was imported. */
 export const REFRESH_ROUNDS = [
   { name: 'judgements', isOfImports: false },
   { name: 'judgements', isOfImports: true },

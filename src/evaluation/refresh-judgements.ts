@@ -14,7 +14,7 @@ import { type Executor, onPostgres } from '../postgres/client.ts';
 import { noteBeginnings, readHealthChanges } from '../postgres/health-changes.ts';
 import { readIdentities } from '../postgres/identities.ts';
 import { refreshOwners } from '../postgres/owners.ts';
-import { countWaiting, holdPartitionOf, lockPartitionsOf } from '../postgres/partitions.ts';
+import { countWaiting, holdPartitionOf } from '../postgres/partitions.ts';
 import { repositories } from '../postgres/schema.ts';
 import {
   type Noted,
@@ -45,7 +45,7 @@ export class JudgementsRefresh {
   }
 
   /**
-   * @param waitMs how long to wait for who holds the partition of the repository; absent: for as long as it takes
+   * @param waitMs see `holdPartitionOf`
    * @returns whether something is left: more commits than one step reads, or all if someone holds the partition
    */
   async refresh(repositoryId: string, waitMs?: number): Promise<boolean> {
@@ -65,8 +65,7 @@ export class JudgementsRefresh {
     const { db } = this.#steps.deps;
     return onPostgres(() =>
       db.transaction(async (tx) => {
-        if (waitMs === undefined) await lockPartitionsOf(tx, repositoryId);
-        else if (!(await holdPartitionOf(tx, repositoryId, waitMs))) return 'held';
+        if (!(await holdPartitionOf(tx, repositoryId, waitMs))) return 'held';
         const isMoreLeft = await this.#judgeAgain(tx, repositoryId);
         await this.#beginnings(tx, repositoryId);
         return isMoreLeft ? 'more' : 'done';

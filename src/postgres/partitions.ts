@@ -30,15 +30,15 @@ export async function lockPartitionsOf(tx: Executor, ...repositoryIds: readonly 
 const LOCK_TIMEOUT = '55P03';
 
 /**
- * Holds the partition of a repository until the end of the transaction, unless someone else does.
+ * Holds the partition of a repository until the end of the transaction, if no one else holds it for too long.
  *
- * @param waitMs how long to wait for that one; 0: not at all
+ * @param waitMs how long to wait; 0: not at all; absent: for as long as it takes
  * @returns whether it is held; if it is not, the transaction can do nothing more
  */
-export async function holdPartitionOf(tx: Executor, repositoryId: string, waitMs: number): Promise<boolean> {
+export async function holdPartitionOf(tx: Executor, repositoryId: string, waitMs?: number): Promise<boolean> {
   const partition = sql`select from ${partitions} where id = ${partitionOf(repositoryId)} for update`;
   if (waitMs === 0) return (await tx.execute(sql`${partition} skip locked`)).rows.length > 0;
-  await limitLockWait(tx, waitMs);
+  await limitLockWait(tx, waitMs ?? 0);
   try {
     await tx.execute(partition);
   } catch (error) {

@@ -123,12 +123,12 @@ export async function nextStale(
   return rows[0] && z.object({ repository_id: z.string() }).parse(rows[0]).repository_id;
 }
 
-/** So long a kind may always rest. */
+/** A kind may rest for this long, however new it is. */
 const SHORT_REST_SECONDS = 10;
 
 /**
  * Takes a note away: it is refreshed. Another may be made at once, and is refreshed once this one has rested. It rests no
- * longer than it has been known: a repository that was just filled, by an import or a first run, would show its beginning only.
+ * longer than it has been known. Otherwise a repository that an import has just filled would show only how the import began.
  *
  * @param revision as it was read: a note that came since stays
  */

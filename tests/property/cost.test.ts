@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
+  type CostedRun,
   type CostlyRun,
   costAmong,
   costByPlace,
@@ -20,6 +21,7 @@ import { healthThenOf, RED_REASONS, reasonOf } from '../../src/domain/red-run-re
 
 import { costByCause, NO_CAUSE } from '../../src/insights/cause-costs.ts';
 import type { CausesOfRedRuns } from '../../src/insights/causes-of-red-runs.ts';
+import { costJson, partJson } from '../../src/insights/cost-figures.ts';
 
 const HOUR = 3_600_000;
 const tests = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1 });
@@ -76,6 +78,23 @@ describe('the cost of red runs', () => {
           expect(one.redRunsAlone).toBeLessThanOrEqual(one.redRuns + 1e-9);
           expect(one.redRuns).toBeLessThanOrEqual(one.failedRuns + 1e-9);
         }
+      }),
+    );
+  });
+
+  test('is answered alike, in whatever order the runs came', () => {
+    const rates = { ciMinute: 0.5, waitingHour: 20 };
+    const answerOf = (costed: readonly CostedRun[]) => [
+      costJson(totalCost(costed), rates),
+      Object.fromEntries(costByTest(costed).map((one) => [one.key, partJson(one, rates)])),
+    ];
+    const shuffled = runs.chain((some) => {
+      const costed = costedRuns(some, []).runs;
+      return fc.tuple(fc.constant(costed), fc.shuffledSubarray(costed, { minLength: costed.length }));
+    });
+    fc.assert(
+      fc.property(shuffled, ([costed, again]) => {
+        expect(answerOf(again)).toEqual(answerOf(costed));
       }),
     );
   });

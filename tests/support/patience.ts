@@ -1,11 +1,12 @@
 /** How long tests wait for what must come. No test depends on how fast the machine is: whatever takes this long never comes. */
 export const PATIENCE_MS = 300_000;
 
+/** Something did not come within {@link PATIENCE_MS}. */
 export class TooLate extends Error {}
 
 /**
- * Waits for what must come. Where that takes long, it is better than the time limit of a test: Bun then also ends the processes
- * that others need, such as PostgreSQL, and each test after it fails for that.
+ * Waits for what must come, for less than the time limit of a test. When a test meets that limit, Bun ends every process that the
+ * run has started, PostgreSQL too, and all tests after it fail.
  *
  * @throws TooLate
  */

@@ -72,7 +72,7 @@ export const stale = schema.table(
     notedAt: moment('noted_at'),
     /** It is not refreshed again before: some times as long as the last time took. */
     restsUntil: moment('rests_until').notNull().default(sql`'epoch'`),
-    /** When it was first noted. In its first hour, much of what is known of a repository is new. */
+    /** When it was first noted. It rests no longer than it has been known. */
     knownSince: moment('known_since').notNull().defaultNow(),
   },
   (table) => [
