@@ -35,13 +35,21 @@ beforeAll(async () => {
 });
 
 /** Requests for these addresses wait until the returned function is called. */
-async function hold(page: Page, addresses: string): Promise<() => void> {
+async function hold(page: Page, addresses: string | RegExp): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(addresses, async (route) => {
     await promise;
     await route.continue();
   });
   return resolve;
+}
+
+/** Waits until all places of the text are there. */
+async function isComplete(page: Page): Promise<void> {
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^\d+ places?$/ })
+    .waitFor({ state: 'attached' });
 }
 
 /** Presses the arrow until it has chosen the option: what is found first is chosen first, and stays when more is found above. */
@@ -77,11 +85,7 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.type('feature/t');
       // After the pull request of the branch.
       await page.getByRole('option', { name: /#7/ }).waitFor();
-      // All places are there.
-      await page
-        .getByRole('status')
-        .filter({ hasText: /^\d+ places?$/ })
-        .waitFor({ state: 'attached' });
+      await isComplete(page);
       await arrowTo(page, page.getByRole('option', { name: 'Branch feature/tax' }));
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/runs\?branch=feature%2Ftax/);
@@ -121,6 +125,33 @@ describe.skipIf(!hasBrowser)('the jump box', () => {
       await page.keyboard.press('Escape');
       await field.waitFor({ state: 'detached' });
       expect(await button.evaluate((element) => element.ownerDocument.activeElement === element)).toBe(true);
+    });
+  });
+
+  test.each([
+    ['known', ['feature/t', 'feature']],
+    ['still looked for', ['feature']],
+  ])('keeps the place that an arrow chose before the text settled, its places being %s', async (_, typed) => {
+    await pages.on({}, async ({ page, open }) => {
+      await page.clock.install();
+      await open(`${pages.base}/runs`);
+      await page.keyboard.press('Control+k');
+      for (const text of typed) {
+        await page.getByRole('combobox').fill(text);
+        await page.clock.runFor(1000);
+        await page.getByRole('option', { name: /#7/ }).waitFor();
+        await isComplete(page);
+      }
+      const letThrough = await hold(page, /feature%2Ft/);
+      await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
+      await page.keyboard.type('/t');
+      await arrowTo(page, page.getByRole('option', { name: 'Branch feature/tax' }));
+      // The list becomes that of the whole text.
+      await page.clock.runFor(1000);
+      await page.clock.resume();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/runs\?branch=feature%2Ftax/, { timeout: 20_000 });
+      letThrough();
     });
   });
 

@@ -13,6 +13,9 @@ import { useSettled } from './settled.ts';
 /** Long enough to not ask for every letter. */
 const PAUSE_MS = 120;
 
+/** Keys that choose another place. */
+const MOVES = new Set(['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End']);
+
 interface OpenJumpProps {
   /** The repository that one is in; null: none. */
   path: RepositoryPath | null;
@@ -36,13 +39,15 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
   const sought = useSettled(text, PAUSE_MS);
   const { places, isWaiting } = usePlaces(path, sought.trim());
   const isCurrent = text === sought && !isWaiting;
-  // Another text has another list, of which the first place is chosen; so has one that is complete, unless an arrow has
-  // chosen a place already.
-  const [hasMoved, setMoved] = useState(false);
+  // What a key has chosen stays chosen until more is typed. Until then, another text has another list, of which the first
+  // place is chosen, and so has a text whose places are complete.
+  const [moved, setMoved] = useState<{ sought: string; places: Place[] } | null>(null);
   const [list, setList] = useState({ sought, isWaiting });
-  if (list.sought !== sought || (list.isWaiting !== isWaiting && !hasMoved)) setList({ sought, isWaiting });
+  if (!moved && (list.sought !== sought || list.isWaiting !== isWaiting)) setList({ sought, isWaiting });
+  // The places that the key chose among stay until all those of the text are there.
+  const shown = moved && moved.sought !== sought && isWaiting ? moved.places : places;
   const onInput = (changed: string) => {
-    setMoved(false);
+    setMoved(null);
     onText(changed);
   };
   const go = (place: Place | undefined) => {
@@ -55,11 +60,10 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
     onEager(false);
     go(places[0]);
   });
-  /** The list takes Enter once its places are all that the text may mean, or once an arrow has chosen one of those so far. */
-  const isListReady = isCurrent || (hasMoved && text === sought);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') setMoved(true);
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isListReady) return;
+    if (MOVES.has(event.key)) setMoved({ sought, places: shown });
+    // The list takes Enter once its places are all that the text may mean, or once a key has chosen one of those so far.
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || isCurrent || moved) return;
     event.preventDefault();
     event.stopPropagation();
     onEager(true);
@@ -70,7 +74,7 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
         <TextField aria-label={label}>
           <Input
             role="combobox"
-            aria-expanded={places.length > 0}
+            aria-expanded={shown.length > 0}
             placeholder={
               path === null ? 'Repository, #123 or page' : '#123, commit, branch, test, message, owner or page'
             }
@@ -79,14 +83,14 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
           />
         </TextField>
         <p role="status" className="sr-only">
-          {isWaiting ? '' : formatCounted(places.length, 'place')}
+          {isWaiting ? '' : formatCounted(shown.length, 'place')}
         </p>
         <ListBox
           key={`${list.isWaiting} ${list.sought}`}
           aria-label="Places"
           autoFocus="first"
           shouldFocusWrap
-          items={places}
+          items={shown}
           className="mt-2 max-h-80 overflow-y-auto"
           renderEmptyState={() => (
             <p className="px-2 py-3 text-soft">
