@@ -39,8 +39,8 @@ export default function OpenJump({ path, label, text, onText, isEager, onEager, 
   const sought = useSettled(text, PAUSE_MS);
   const { places, isWaiting } = usePlaces(path, sought.trim());
   const isCurrent = text === sought && !isWaiting;
-  // What a key has chosen stays chosen until more is typed. Until then, another text has another list, of which the first
-  // place is chosen, and so has a text whose places are complete.
+  // A new list begins with its first place chosen: when the text changes, and when all its places are there. Once a key has
+  // chosen a place, no new list begins until more is typed.
   const [moved, setMoved] = useState<{ sought: string; places: Place[] } | null>(null);
   const [list, setList] = useState({ sought, isWaiting });
   if (!moved && (list.sought !== sought || list.isWaiting !== isWaiting)) setList({ sought, isWaiting });
