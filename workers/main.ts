@@ -167,8 +167,7 @@ export function startWorkers(
     refreshers,
     renamer,
     stop: async () => {
-      await Promise.all(workers.map((worker) => worker.close()));
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([...workers.map((worker) => worker.close()), ...loops.map((loop) => loop.stop())]);
       await kept?.close();
     },
   };

@@ -45,10 +45,10 @@ export class JudgementsRefresh {
   }
 
   /**
-   * @param waitMs see `holdPartitionOf`
+   * @param options `waitMs`: see `holdPartitionOf`
    * @returns whether something is left: more commits than one step reads, or all if someone holds the partition
    */
-  async refresh(repositoryId: string, waitMs?: number): Promise<boolean> {
+  async refresh(repositoryId: string, { waitMs }: { waitMs?: number } = {}): Promise<boolean> {
     const judged = await this.#judgements(repositoryId, waitMs);
     if (judged === 'held') return true;
     // One look, so that what is not due costs no transaction.

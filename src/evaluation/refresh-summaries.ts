@@ -5,12 +5,13 @@
  */
 
 import { COMMITS_MAX, recordCommits } from '../commits/record-commits.ts';
+import type { StaleKind } from '../domain/stale.ts';
 import { followCauses } from '../postgres/cause-quarantines.ts';
 import { lockCauses, replaceCauses } from '../postgres/causes.ts';
 import { type Executor, onPostgres } from '../postgres/client.ts';
 import { acceptByRule } from '../postgres/decide-renames.ts';
 import { lockDurations, replaceDurations, replaceDurationTotals } from '../postgres/durations.ts';
-import { PlannerStatistics } from '../postgres/planner-statistics.ts';
+import { filledByTests, PlannerStatistics } from '../postgres/planner-statistics.ts';
 import { addProposals } from '../postgres/renames.ts';
 import { newestRunOf, refreshTotals } from '../postgres/repository-totals.ts';
 import { causeDays, causeGroups, causeNodes, testDurations } from '../postgres/schema.ts';
@@ -28,16 +29,30 @@ export class SummariesRefresh {
     this.#steps = steps;
   }
 
-  /** Returns whether more commits are to be recorded than one step reads. */
-  async refresh(repositoryId: string): Promise<boolean> {
+  /**
+   * @param options `isStopped`: whether no further step may begin; each takes seconds of a large repository
+   * @returns whether more commits are to be recorded than one step reads
+   */
+  async refresh(
+    repositoryId: string,
+    { isStopped = () => false }: { isStopped?: () => boolean } = {},
+  ): Promise<boolean> {
     // One look, so that what is not due costs no transaction.
     const due = await onPostgres(() => this.#steps.due(this.#steps.deps.db, repositoryId));
-    if (due.has('totals')) await this.#totals(repositoryId);
-    const hasMoreRecords =
-      due.has('records') && (await this.#steps.step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId)));
-    if (due.has('causes')) await this.#causes(repositoryId);
-    if (due.has('durations')) await this.#durations(repositoryId);
-    if (due.has('renames')) await this.#renames(repositoryId);
+    let hasMoreRecords = false;
+    const steps: [StaleKind, () => Promise<unknown>][] = [
+      ['totals', () => this.#totals(repositoryId)],
+      [
+        'records',
+        async () => {
+          hasMoreRecords = await this.#steps.step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
+        },
+      ],
+      ['causes', () => this.#causes(repositoryId)],
+      ['durations', () => this.#durations(repositoryId)],
+      ['renames', () => this.#renames(repositoryId)],
+    ];
+    for (const [kind, step] of steps) if (due.has(kind) && !isStopped()) await step();
     return hasMoreRecords;
   }
 
@@ -46,8 +61,9 @@ export class SummariesRefresh {
     await onPostgres(() =>
       this.#steps.deps.db.transaction(async (tx) => {
         const noted = (await this.#steps.due(tx, repositoryId)).get('totals');
-        if (!noted || !(await refreshTotals(tx, repositoryId))) return;
-        await this.#statistics.keepUp(tx, [repositoryId]);
+        const counts = noted && (await refreshTotals(tx, repositoryId));
+        if (!counts) return;
+        await this.#statistics.keepUp(tx, repositoryId, filledByTests(counts));
         await this.#steps.settle(tx, repositoryId, 'totals', noted);
       }),
     );
@@ -62,7 +78,7 @@ export class SummariesRefresh {
         if (!step || !(await lockCauses(tx, repositoryId))) return undefined;
         const causes = await deriveCauses({ tx, clickhouse, repositoryId });
         await replaceCauses(tx, repositoryId, causes);
-        await this.#statistics.keepUpDerived(tx, repositoryId, [
+        await this.#statistics.keepUp(tx, repositoryId, [
           { table: causeNodes, rows: causes.nodes.length },
           { table: causeGroups, rows: causes.groups.length },
           { table: causeDays, rows: causes.days.length },
@@ -88,9 +104,7 @@ export class SummariesRefresh {
         for (; !step.done; step = await derived.next())
           await replaceDurations(tx, repositoryId, step.value.testIds, step.value.durations);
         await replaceDurationTotals(tx, repositoryId, step.value);
-        await this.#statistics.keepUpDerived(tx, repositoryId, [
-          { table: testDurations, rows: step.value?.tests ?? 0 },
-        ]);
+        await this.#statistics.keepUp(tx, repositoryId, [{ table: testDurations, rows: step.value?.tests ?? 0 }]);
         await this.#steps.settle(tx, repositoryId, 'durations', noted);
       }),
     );

@@ -34,12 +34,16 @@ export interface RefreshRound {
   isOfImports?: boolean;
 }
 
+interface RefreshOptions {
+  /** See `holdPartitionOf`. */
+  waitMs?: number;
+  /** Whether no further step may begin. */
+  isStopped?: () => boolean;
+}
+
 interface RepositoryRefresh {
-  /**
-   * @param waitMs see `holdPartitionOf`
-   * @returns whether something that is due is left
-   */
-  refresh(repositoryId: string, waitMs?: number): Promise<boolean>;
+  /** Returns whether something that is due is left. */
+  refresh(repositoryId: string, options?: RefreshOptions): Promise<boolean>;
 }
 
 export class Refresh {
@@ -86,7 +90,7 @@ export class Refresh {
         if (id === undefined) break;
         done.push(id);
         const measured = refreshSeconds.startTimer({ of: name });
-        const refresh = () => this.#refreshes[name].refresh(id, waitMs);
+        const refresh = () => this.#refreshes[name].refresh(id, { waitMs, isStopped });
         if (await shards.attempt(await clickhouse.shardOf(id), refresh)) isMoreLeft = true;
         const pauseMs = PAUSE_TIMES[name] * measured() * 1_000;
         if (!isHasty) await Bun.sleep(Math.min(pauseMs, PAUSE_MS_MAX));

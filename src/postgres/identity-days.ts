@@ -6,8 +6,8 @@ import { HEALTHS } from '../domain/status.ts';
 import { ALL_LEGS } from '../domain/test-identity.ts';
 import { abandonable } from './abandonable.ts';
 import type { Database, Executor } from './client.ts';
-import { daysOf as daysOfIdentity } from './identities.ts';
-import { healthChanges, identities, suspects } from './schema.ts';
+import { daysOf as daysOfIdentity, withSuspects, withSuspectsByKey } from './identities.ts';
+import { healthChanges } from './schema.ts';
 import { matching, type TestSelection } from './test-selection.ts';
 
 /** Fetched at a time: they take some 2 MB, and decoding them about 20 ms. */
@@ -98,7 +98,7 @@ export const daysStatement = (repositoryId: string, { selection, since }: AskedD
         and changes.axes = identities.axes
         and changes.at_ms >= ${since}
     ) end as changes
-  from ${identities} left join ${suspects} using (repository_id, test_id, pipeline_name, job_name, axes)
+  from ${selection ? withSuspects : withSuspectsByKey}
   where identities.repository_id = ${repositoryId} and identities.axes <> ${ALL_LEGS}
     and ${selection ? sql`identities.executions > 0 and ${matching(repositoryId, selection)}` : sql`true`}
   order by identities.test_id`;

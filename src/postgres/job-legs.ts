@@ -2,7 +2,7 @@
  * The legs of CI jobs. While a job has one leg, its rows are those that lists show. With the second one, a row for all legs
  * together begins for each of its tests, and stands for them in lists.
  */
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { HEALTH_RECENT_DAYS } from '../domain/judgement-constants.ts';
 import { ALL_LEGS, jobKey, type Leg, legKey } from '../domain/test-identity.ts';
@@ -106,6 +106,12 @@ const testRow = z.object({ test_id: z.string() });
 
 const RECENT_MS = HEALTH_RECENT_DAYS * DAY_MS;
 
+/** When an identity of the suspect `one` last ran. One row by its key, however few rows the planner expects of a repository. */
+const ranAt = (axes: SQL): SQL => sql`
+  select is_folded, greatest(last_success_ms, last_failure_ms) as at_ms from ${identities} as ran
+  where ran.repository_id = one.repository_id and ran.test_id = one.test_id and ran.pipeline_name = one.pipeline_name
+    and ran.job_name = one.job_name and ran.axes = ${axes} limit 1`;
+
 /**
  * Renews what lists show of the health of tests with several legs in a CI job: the worst health of the legs that ran
  * lately, and the belief that goes with it. If none of these is a suspect, neither are all legs together.
@@ -115,19 +121,16 @@ export async function foldHealths(tx: Executor, repositoryId: string, testIds: r
   await tx.execute(sql`
     with recent as materialized (
       select one.* from ${suspects} as one
-        join ${identities} as legs using (repository_id, test_id, pipeline_name, job_name, axes)
-        join ${identities} as folds on folds.repository_id = one.repository_id and folds.test_id = one.test_id
-          and folds.pipeline_name = one.pipeline_name and folds.job_name = one.job_name and folds.axes = ${ALL_LEGS}
-      where one.repository_id = ${repositoryId} and one.test_id = any(${plainColumn(testIds)}::uuid[]) and legs.is_folded
-        and greatest(legs.last_success_ms, legs.last_failure_ms)
-          > greatest(folds.last_success_ms, folds.last_failure_ms) - ${RECENT_MS}::bigint
+        cross join lateral (${ranAt(sql`one.axes`)}) as leg
+        cross join lateral (${ranAt(sql`${ALL_LEGS}`)}) as fold
+      where one.repository_id = ${repositoryId} and one.test_id = any(${plainColumn(testIds)}::uuid[]) and leg.is_folded
+        and leg.at_ms > fold.at_ms - ${RECENT_MS}::bigint
     ),
     gone as (
       delete from ${suspects} as known
       where known.repository_id = ${repositoryId} and known.test_id = any(${plainColumn(testIds)}::uuid[])
-        and known.axes = ${ALL_LEGS} and not exists (
-          select from recent where recent.test_id = known.test_id and recent.pipeline_name = known.pipeline_name
-            and recent.job_name = known.job_name)
+        and known.axes = ${ALL_LEGS}
+        and (known.test_id, known.pipeline_name, known.job_name) not in (select test_id, pipeline_name, job_name from recent)
     )
     insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, own_failure_ms,
       before, after, recent)

@@ -9,75 +9,55 @@
 import { getTableName, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import type { TestCounts } from '../domain/repository-stats.ts';
 import type { Executor, Transactor } from './client.ts';
-import { plainColumn } from './columns.ts';
-import { identities, repositoryCounts, testListings, tests } from './schema.ts';
+import { identities, suspects, testListings, tests } from './schema.ts';
 
-/** Smaller repositories are quick to read, whatever the plan. */
-const TESTS_MIN = 1_000;
+/** Fewer are quick to read, whatever the plan. */
+const ROWS_MIN = 1_000;
 
 /** An estimate that is further off leads to other plans. */
 const FACTOR_MAX = 10;
 
-/** Tables with at least a row for each test. The others are read by keys that lead to a few rows. */
-const TABLES = [tests, identities, testListings];
-
 /** A table with the rows of repositories. */
 type StatisticsTable = PgTable & { repositoryId: PgColumn };
 
+/** A table of which a repository may have many rows, and how many it has now. */
 interface Filled {
   table: StatisticsTable;
   rows: number;
 }
 
-const countRow = z.object({ id: z.string(), count: z.number() });
-/** How many tests a repository has. */
-type Counted = z.infer<typeof countRow>;
+/** Of a repository with so many tests. The others are read by keys that lead to a few rows. */
+export const filledByTests = ({ tests: all, flaky, broken }: TestCounts): Filled[] => [
+  ...[tests, identities, testListings].map((table) => ({ table, rows: all })),
+  { table: suspects, rows: flaky + broken },
+];
+
 const planRow = z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: z.object({ 'Plan Rows': z.number() }) })]) });
 
 export class PlannerStatistics {
-  /** By repository id: how many tests it had when it was last compared, in this process. */
+  /** By repository id and table: how many rows of the repository there were when this process last compared them. */
   readonly #compared = new Map<string, number>();
-  /** By repository id and tables: rows of the repository when they were last compared. */
-  readonly #derived = new Map<string, number>();
-
-  /** Analyzes tables whose statistics are far off for any of these repositories. That takes about half a second for each. */
-  async keepUp(tx: Transactor, repositoryIds: readonly string[]): Promise<void> {
-    const grown = await this.#grown(tx, repositoryIds);
-    for (const { id, count } of grown) this.#compared.set(id, count);
-    // In one order, in which all processes lock tables.
-    const outdated: StatisticsTable[] = [];
-    for (const table of TABLES) if (await isFarOff(tx, table, grown)) outdated.push(table);
-    await analyze(tx, outdated);
-  }
 
   /**
-   * The same for what a refresh derives of a repository, once there is twice as much of it as when this process last looked.
+   * Analyzes tables whose statistics are far off for a repository. That takes about half a second for each.
    *
-   * @param filled tables that the refresh fills, in one order, and how many rows each has of the repository
+   * @param filled in one order, in which all processes lock tables
    */
-  async keepUpDerived(tx: Transactor, repositoryId: string, filled: readonly Filled[]): Promise<void> {
-    const key = `${repositoryId} ${filled.map(({ table }) => getTableName(table)).join()}`;
-    const rows = filled.reduce((sum, { rows }) => sum + rows, 0);
-    if (rows < TESTS_MIN || rows < 2 * (this.#derived.get(key) ?? 0)) return;
-    this.#derived.set(key, rows);
+  async keepUp(tx: Transactor, repositoryId: string, filled: readonly Filled[]): Promise<void> {
     const outdated: StatisticsTable[] = [];
-    for (const { table, rows: count } of filled)
-      if (await isFarOff(tx, table, [{ id: repositoryId, count }])) outdated.push(table);
+    for (const { table, rows } of filled)
+      if (this.#hasGrown(`${repositoryId} ${getTableName(table)}`, rows))
+        if ((await estimateOf(tx, table, repositoryId)) * FACTOR_MAX < rows) outdated.push(table);
     await analyze(tx, outdated);
   }
 
-  /** After a transaction that was taken back: these are compared again. */
-  forget(repositoryIds: Iterable<string>): void {
-    for (const id of repositoryIds) this.#compared.delete(id);
-  }
-
-  /** Repositories that have twice as many tests as when they were compared. */
-  async #grown(tx: Executor, repositoryIds: readonly string[]): Promise<Counted[]> {
-    const { rows } = await tx.execute(sql`
-      select repository_id as id, tests as count from ${repositoryCounts}
-      where repository_id = any(${plainColumn(repositoryIds)}::uuid[]) and tests >= ${TESTS_MIN}`);
-    return rows.map((row) => countRow.parse(row)).filter(({ id, count }) => count >= 2 * (this.#compared.get(id) ?? 0));
+  /** Whether there are many rows, and twice as many as when they were compared. */
+  #hasGrown(key: string, rows: number): boolean {
+    if (rows < ROWS_MIN || rows < 2 * (this.#compared.get(key) ?? 0)) return false;
+    this.#compared.set(key, rows);
+    return true;
   }
 }
 
@@ -89,11 +69,6 @@ async function analyze(tx: Transactor, tables: readonly StatisticsTable[]): Prom
     })
     // Reads are slower until PostgreSQL analyzes the tables, but nothing is wrong.
     .catch(() => {});
-}
-
-async function isFarOff(tx: Executor, table: StatisticsTable, repositories: readonly Counted[]) {
-  for (const { id, count } of repositories) if ((await estimateOf(tx, table, id)) * FACTOR_MAX < count) return true;
-  return false;
 }
 
 /** How many rows of a repository the planner expects. */

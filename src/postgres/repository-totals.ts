@@ -85,13 +85,13 @@ export async function countRepository(tx: Executor, repositoryId: string): Promi
 /**
  * Counts every test of a repository, as of one moment, and replaces the totals.
  *
- * @returns false if another process is doing so
+ * @returns undefined if another process is doing so
  */
-export async function refreshTotals(tx: Executor, repositoryId: string): Promise<boolean> {
+export async function refreshTotals(tx: Executor, repositoryId: string): Promise<TestCounts | undefined> {
   const { rows } = await tx.execute(
     sql`select pg_try_advisory_xact_lock(${TOTALS_LOCK}, hashtext(${repositoryId})) as is_mine`,
   );
-  if (!z.object({ is_mine: z.boolean() }).parse(rows[0]).is_mine) return false;
+  if (!z.object({ is_mine: z.boolean() }).parse(rows[0]).is_mine) return undefined;
   const totals = await countRepository(tx, repositoryId);
   await tx
     .insert(repositoryCounts)
@@ -101,7 +101,7 @@ export async function refreshTotals(tx: Executor, repositoryId: string): Promise
   await tx.execute(sql`
     insert into ${repositoryDays} (repository_id, day, healthy, flaky, broken, failures)
     ${dayRows(repositoryId, totals)}`);
-  return true;
+  return totals.counts;
 }
 
 export interface KeptCounts {

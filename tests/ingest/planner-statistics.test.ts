@@ -1,19 +1,24 @@
 /** Statistics of PostgreSQL name a large repository as soon as its tests can be read. */
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
-import { setUpInsights } from '../support/insights.ts';
-import { emptyStores } from '../support/stores.ts';
+import { setUpIngest } from '../support/ingest.ts';
+import { InsightsFixture } from '../support/insights.ts';
 
 const TESTS = 3_000;
 const TABLES = ['tests', 'identities', 'test_listings'] as const;
 
-const insights = setUpInsights(async (known) => {
-  await emptyStores(known.stores);
+const set = setUpIngest({ isAlone: true });
+const db = () => set.stores.postgres.db;
+const newFixture = () => new InsightsFixture(set.stores, set.driver);
+
+beforeAll(async () => {
+  const known = newFixture();
   await known.ingest(known.run([{ name: 'a' }, { name: 'b' }]));
 });
-const db = () => insights.app.stores.postgres.db;
+
+afterAll(() => set.driver.verify());
 
 const analyze = () =>
   db().transaction(async (tx) => {
@@ -32,7 +37,7 @@ async function estimate(table: (typeof TABLES)[number], repositoryId: string): P
 
 test('a repository that is new to the statistics is in them once its tests can be read', async () => {
   await analyze();
-  const fixture = insights.fixture.another();
+  const fixture = newFixture();
   expect(await estimate('identities', fixture.id)).toBeLessThan(TESTS / 100);
 
   await fixture.ingest(fixture.run(Array.from({ length: TESTS }, (_, i) => ({ name: `test ${i}` }))));
@@ -41,8 +46,8 @@ test('a repository that is new to the statistics is in them once its tests can b
 });
 
 test('so is a repository that is rebuilt', async () => {
-  const { id } = insights.fixture.another();
-  const fixture = insights.fixture.another();
+  const { id } = newFixture();
+  const fixture = newFixture();
   await fixture.ingest(fixture.run(Array.from({ length: TESTS }, (_, i) => ({ name: `test ${i}` }))));
   // Statistics are taken while its identities belong to another repository.
   await db().execute(sql`update ci_insights.identities set repository_id = ${id} where repository_id = ${fixture.id}`);
@@ -50,7 +55,10 @@ test('so is a repository that is rebuilt', async () => {
   await db().execute(sql`update ci_insights.identities set repository_id = ${fixture.id} where repository_id = ${id}`);
   expect(await estimate('identities', fixture.id)).toBeLessThan(TESTS / 100);
 
-  await rebuild(insights.app.stores);
+  // Workers that have compared this repository before would count it instead.
+  await set.driver.stop();
+  await rebuild(set.stores);
+  set.driver.start();
 
   expect(await estimate('identities', fixture.id)).toBeGreaterThan(TESTS / 2);
 });

@@ -129,6 +129,25 @@ test('no repository waits for the summaries of another until it is judged', asyn
   expect(REFRESHES.summaries.filter((kind) => kinds.has(kind))).toEqual([...REFRESHES.summaries]);
 });
 
+test('a refresh that is stopped begins no further step, and the next one does what is left', async () => {
+  const { postgres, clickhouse, clock, quarantines } = stores;
+  const { db } = postgres;
+  const refresh = new Refresh({ db, clickhouse, clock, quarantines }, true);
+  await refresh.all();
+  const id = await failOnCommits('main');
+  await refresh.round({ name: 'judgements' }, () => false);
+  // Asked before the round, before the repository and before its first step.
+  let asked = 0;
+  await refresh.round({ name: 'summaries' }, () => ++asked > 3);
+  const [first, ...others] = REFRESHES.summaries;
+  const kinds = await kindsOf(id);
+  expect(REFRESHES.summaries.filter((kind) => kinds.has(kind))).toEqual(others);
+  expect(first).toBe('totals');
+
+  await refresh.all();
+  expect((await verify(stores, id)).isConsistent).toBe(true);
+});
+
 test('a kind rests no longer than it has been known', async () => {
   const { db } = stores.postgres;
   const id = await failOnCommits('feature');
