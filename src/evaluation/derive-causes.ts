@@ -22,18 +22,24 @@ import type { Executor } from '../postgres/client.ts';
 
 /** A repository with more has them from its newest ones: this many are joined in about a second, within 200 MB. */
 const CAUSE_FAILURES_MAX = 100_000;
+/**
+ * What the signatures of a repository may take, the newest first: some 200 MB. Failures with the same message share one, so
+ * this is reached where thousands of tests fail with long messages of their own. Without it, 100,000 such tests took 2 GB.
+ */
+const CAUSE_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** What a signature takes beside its message. */
 const SIGNATURE_CHARACTERS = 500;
-/** Stacks that are read at once: some 20 MB. */
-const STACKS_AT_ONCE = 2_000;
+const sizeOf = ({ message }: Signature): number => message.length + SIGNATURE_CHARACTERS;
+/** Groups whose texts and stacks are read at once: some 20 MB. */
+const GROUPS_AT_ONCE = 2_000;
 
 /**
  * Signatures of stored nodes by id, from one derivation to the next: to make them again takes longer than to join their failures. An id
  * names the contents of its signature, so what is kept is never outdated.
  */
 const keptSignatures = new LRUCache<string, Signature>({
-  maxSize: 16 * 1024 * 1024,
-  sizeCalculation: ({ message }) => message.length + SIGNATURE_CHARACTERS,
+  maxSize: CAUSE_CHARACTERS_MAX,
+  sizeCalculation: sizeOf,
 });
 
 const failuresByRun = defineLongQuery(
@@ -76,17 +82,27 @@ interface Place {
   repositoryId: string;
 }
 
+/** Failures of one test that are alike. */
+interface Group {
+  testId: string;
+  failureId: string;
+}
+
 const groupKey = (testId: string, failureId: string): string => `${testId}/${failureId}`;
 
-/** What is to be stored of the causes of a repository. */
-export async function deriveCauses(place: Place, rowsMax = CAUSE_FAILURES_MAX): Promise<StoredCauses> {
+/**
+ * What is to be stored of the causes of a repository.
+ *
+ * @param charactersMax what signatures may take; tests want little
+ */
+export async function deriveCauses(place: Place, charactersMax = CAUSE_CHARACTERS_MAX): Promise<StoredCauses> {
   const { tx, clickhouse, repositoryId } = place;
-  const rows = await clickhouse.select(failuresByRun, { repository_id: repositoryId, rows: rowsMax });
+  const rows = await clickhouse.select(failuresByRun, { repository_id: repositoryId, rows: CAUSE_FAILURES_MAX });
   const stored = await readCauseNodes(tx, repositoryId);
   const asked = new Map(
     rows.map((row) => [groupKey(row.test_id, row.failure_id), { testId: row.test_id, failureId: row.failure_id }]),
   );
-  const traits = await traitsOfGroups(place, asked, stored);
+  const traits = await traitsOfGroups(place, asked, stored, charactersMax);
   const failures = rows.flatMap((row): StoredFailures[] => {
     const known = traits.get(groupKey(row.test_id, row.failure_id));
     if (!known) return [];
@@ -131,43 +147,70 @@ function knownSignature(repositoryId: string, testId: string, { signatureId, exc
   return made;
 }
 
-/** Of groups that are known already, what was stored; of the others, what their texts and stacks say. */
+/**
+ * Of groups that are known already, what was stored; of the others, what their texts and stacks say.
+ *
+ * @param asked in the order in which they last failed, the newest first: those whose signatures take too much are missing
+ */
 async function traitsOfGroups(
-  { tx, clickhouse, repositoryId }: Place,
-  asked: ReadonlyMap<string, { testId: string; failureId: string }>,
+  place: Place,
+  asked: ReadonlyMap<string, Group>,
   stored: readonly StoredNode[],
+  charactersMax: number,
 ): Promise<Map<string, Traits>> {
+  const { tx, repositoryId } = place;
   const nodes = new Map(stored.map((node) => [node.id, node]));
-  const traits = new Map<string, Traits>();
+  const known = new Map<string, Traits>();
   for (const { testId, failureId, nodeId, frames, filepath } of await readCauseGroups(tx, repositoryId)) {
     const node = nodes.get(nodeId);
     const key = groupKey(testId, failureId);
     if (!node || !asked.has(key)) continue;
-    traits.set(key, { signature: knownSignature(repositoryId, testId, node), frames, filepath });
+    known.set(key, { signature: knownSignature(repositoryId, testId, node), frames, filepath });
   }
-  const unknown = [...asked].flatMap(([key, group]) => (traits.has(key) ? [] : [group]));
-  for (let from = 0; from < unknown.length; from += STACKS_AT_ONCE) {
-    const some = unknown.slice(from, from + STACKS_AT_ONCE);
-    const stacks = await clickhouse.select(stacksOfGroups, {
-      repository_id: repositoryId,
-      test_ids: [...new Set(some.map(({ testId }) => testId))],
-      failure_ids: some.map(({ failureId }) => failureId),
-    });
-    const byGroup = new Map(stacks.map((row) => [groupKey(row.test_id, row.failure_id), row]));
-    for (const { test_id: testId, failure_id: failureId, type, message } of await readGroupTexts(
-      tx,
-      repositoryId,
-      some,
-    )) {
-      const stack = byGroup.get(groupKey(testId, failureId));
-      traits.set(groupKey(testId, failureId), {
-        signature: signatureOf(repositoryId, testId, type, message),
-        frames: ownFrames(stack?.stacktrace ?? ''),
-        filepath: stack?.filepath ?? '',
-      });
+  const traits = new Map<string, Traits>();
+  const signatures = new Map<string, Signature>();
+  let characters = 0;
+  const groups = [...asked];
+  for (let from = 0; from < groups.length; from += GROUPS_AT_ONCE) {
+    const some = groups.slice(from, from + GROUPS_AT_ONCE);
+    const told = await readTraits(
+      place,
+      some.flatMap(([key, group]) => (known.has(key) ? [] : [group])),
+    );
+    for (const [key] of some) {
+      const found = known.get(key) ?? told.get(key);
+      if (!found) continue;
+      const signature = signatures.get(found.signature.id) ?? found.signature;
+      if (!signatures.has(signature.id)) characters += sizeOf(signature);
+      if (characters > charactersMax) return traits;
+      signatures.set(signature.id, signature);
+      traits.set(key, { ...found, signature });
     }
   }
   return traits;
+}
+
+/** What the newest texts and stacks of some groups say. */
+async function readTraits(
+  { tx, clickhouse, repositoryId }: Place,
+  groups: readonly Group[],
+): Promise<Map<string, Traits>> {
+  if (groups.length === 0) return new Map();
+  const stacks = await clickhouse.select(stacksOfGroups, {
+    repository_id: repositoryId,
+    test_ids: [...new Set(groups.map(({ testId }) => testId))],
+    failure_ids: groups.map(({ failureId }) => failureId),
+  });
+  const byGroup = new Map(stacks.map((row) => [groupKey(row.test_id, row.failure_id), row]));
+  const texts = await readGroupTexts(tx, repositoryId, groups);
+  return new Map(
+    texts.map(({ test_id: testId, failure_id: failureId, type, message }) => {
+      const key = groupKey(testId, failureId);
+      const stack = byGroup.get(key);
+      const signature = signatureOf(repositoryId, testId, type, message);
+      return [key, { signature, frames: ownFrames(stack?.stacktrace ?? ''), filepath: stack?.filepath ?? '' }];
+    }),
+  );
 }
 
 function storedNode(node: CauseNode<StoredFailures>, known: StoredNode | undefined): StoredNode {

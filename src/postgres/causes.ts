@@ -101,6 +101,15 @@ export async function readGroupTexts(
   return rows.map((row) => textRow.parse(row));
 }
 
+/** Each statement ends in a few seconds, and its texts take some 10 MB. */
+const ROWS_PER_STATEMENT = 2_000;
+
+/** Has some rows written at a time. */
+async function inPages<R>(rows: readonly R[], write: (some: readonly R[]) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT)
+    await write(rows.slice(from, from + ROWS_PER_STATEMENT));
+}
+
 /** Replaces what is stored of a repository. Rows that are as before are not written: hardly any is new. */
 export async function replaceCauses(tx: Executor, repositoryId: string, causes: StoredCauses): Promise<void> {
   await replaceNodes(tx, repositoryId, causes.nodes);
@@ -136,7 +145,10 @@ async function replaceNodes(tx: Executor, repositoryId: string, derived: readonl
     await tx.execute(sql`
       delete from ${causeNodes} where repository_id = ${repositoryId} and node_id = any(${plainColumn(goneIds)}::uuid[])`);
   await forgetCauseTerms(tx, repositoryId, goneIds);
-  if (nodes.length === 0) return;
+  await inPages(nodes, (some) => writeNodes(tx, repositoryId, some));
+}
+
+async function writeNodes(tx: Executor, repositoryId: string, nodes: readonly StoredNode[]): Promise<void> {
   const ids = (pick: (node: StoredNode) => string) => sql`${plainColumn(nodes.map(pick))}::uuid[]`;
   const numbers = (pick: (node: StoredNode) => number) => sql`${plainColumn(nodes.map(pick))}::bigint[]`;
   await tx.execute(sql`
@@ -172,15 +184,16 @@ async function replaceGroups(tx: Executor, repositoryId: string, derived: readon
     await tx.execute(sql`
       delete from ${causeGroups} as kept using unnest(${keys(gone)}) as gone (test_id, failure_id)
       where kept.repository_id = ${repositoryId} and kept.test_id = gone.test_id and kept.failure_id = gone.failure_id`);
-  if (groups.length === 0) return;
   // A list of lists must be rectangular: so the frames of a group are one text.
-  await tx.execute(sql`
+  await inPages(groups, (some) =>
+    tx.execute(sql`
     insert into ${causeGroups} (repository_id, test_id, failure_id, node_id, frames, filepath)
     select ${repositoryId}::uuid, test_id, failure_id, node_id, array(select jsonb_array_elements_text(frames::jsonb)), filepath
-    from unnest(${keys(groups)}, ${ids(groups, ({ nodeId }) => nodeId)},
-      ${textColumn(groups.map(({ frames }) => JSON.stringify(frames)))},
-      ${textColumn(groups.map(({ filepath }) => filepath))}) as derived (test_id, failure_id, node_id, frames, filepath)
-    on conflict (repository_id, test_id, failure_id) do update set node_id = excluded.node_id`);
+    from unnest(${keys(some)}, ${ids(some, ({ nodeId }) => nodeId)},
+      ${textColumn(some.map(({ frames }) => JSON.stringify(frames)))},
+      ${textColumn(some.map(({ filepath }) => filepath))}) as derived (test_id, failure_id, node_id, frames, filepath)
+    on conflict (repository_id, test_id, failure_id) do update set node_id = excluded.node_id`),
+  );
 }
 
 async function replaceDays(tx: Executor, repositoryId: string, derived: readonly CauseDay[]): Promise<void> {
@@ -202,12 +215,13 @@ async function replaceDays(tx: Executor, repositoryId: string, derived: readonly
       where kept.repository_id = ${repositoryId} and kept.node_id = gone.node_id and kept.test_id = gone.test_id
         and kept.pipeline_name = gone.pipeline_name and kept.job_name = gone.job_name and kept.axes = gone.axes
         and kept.day = gone.day`);
-  if (days.length === 0) return;
-  await tx.execute(sql`
+  await inPages(days, (some) =>
+    tx.execute(sql`
     insert into ${causeDays} (repository_id, node_id, test_id, pipeline_name, job_name, axes, day, failures)
-    select ${repositoryId}::uuid, * from unnest(${keys(days)}, ${plainColumn(days.map(({ failures }) => failures))}::int[])
+    select ${repositoryId}::uuid, * from unnest(${keys(some)}, ${plainColumn(some.map(({ failures }) => failures))}::int[])
     on conflict (repository_id, node_id, test_id, pipeline_name, job_name, axes, day)
-      do update set failures = excluded.failures`);
+      do update set failures = excluded.failures`),
+  );
 }
 
 /** After months have left: the causes of every repository that has some are stale. */

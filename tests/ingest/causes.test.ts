@@ -2,10 +2,11 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { eq, sql } from 'drizzle-orm';
 import { DAY_MS } from '../../src/domain/time.ts';
+import { deriveCauses } from '../../src/evaluation/derive-causes.ts';
 import { rebuild } from '../../src/maintenance/rebuild.ts';
 import { verify } from '../../src/maintenance/verify.ts';
 import { readCauseDays, readCauseNodes } from '../../src/postgres/causes.ts';
-import { causeDays } from '../../src/postgres/schema.ts';
+import { causeDays, causeGroups, causeNodes } from '../../src/postgres/schema.ts';
 import { readStale } from '../../src/postgres/stale.ts';
 import type { TestRunsJob } from '../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../support/clock.ts';
@@ -128,6 +129,30 @@ test('a pass only notes that causes are stale, and not if nothing failed', async
   expect(
     (await readStale(stores.postgres.db, [await idOf(repository)])).get(await idOf(repository))?.has('causes'),
   ).toBeFalsy();
+});
+
+test('where messages are too long together, the newest failures have causes', async () => {
+  const { driver, stores } = ingest;
+  const { db } = stores.postgres;
+  const repository = uniqueRepository();
+  const long = (word: string) => `the ${word} gateway refused this order ${'because of what it holds '.repeat(20)}`;
+  await driver.ingest(run(repository, 3, { a: long('oldest') }));
+  await driver.ingest(
+    run(repository, 2, { a: long('newer'), b: long('newer') }),
+    run(repository, 1, { c: long('newest') }),
+  );
+  const place = { tx: db, clickhouse: stores.clickhouse, repositoryId: await idOf(repository) };
+  const told = async (characters?: number) =>
+    (await deriveCauses(place, characters)).nodes
+      .map(({ message, failures }) => `${/the (\w+)/.exec(message)?.[1]} ${failures}`)
+      .sort();
+  expect(await told()).toEqual(['newer 2', 'newest 1', 'oldest 1']);
+  // Room for two: a message that two tests share counts once.
+  expect(await told(2 * (500 + long('newest').length))).toEqual(['newer 2', 'newest 1']);
+  // The same where none of it is known yet.
+  await db.execute(sql`delete from ${causeNodes}`);
+  await db.execute(sql`delete from ${causeGroups}`);
+  expect(await told(2 * (500 + long('newest').length))).toEqual(['newer 2', 'newest 1']);
 });
 
 test('causes of a month that has left are gone with the next refresh', async () => {
