@@ -24,7 +24,7 @@ import type { Executor } from '../postgres/client.ts';
 const CAUSE_FAILURES_MAX = 100_000;
 /**
  * What the signatures of a repository may take, the newest first: some 200 MB. Failures with the same message share one, so
- * this is reached where thousands of tests fail with long messages of their own. Without it, 100,000 such tests took 2 GB.
+ * this is reached where thousands of tests each fail with another long message. Without it, 100,000 such tests took 2 GB.
  */
 const CAUSE_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** What a signature takes beside its message. */
