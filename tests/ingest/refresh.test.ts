@@ -1,6 +1,7 @@
 /** A refresh brings up to date all that a pass leaves stale, however much it is. */
 import { beforeAll, expect, test } from 'bun:test';
 import { eq, sql } from 'drizzle-orm';
+import { repositoryIdOf } from '../../src/domain/identity.ts';
 import { REFRESHES } from '../../src/domain/stale.ts';
 import { HOUR_MS } from '../../src/domain/time.ts';
 import { evaluateRepository } from '../../src/evaluation/pass.ts';
@@ -24,11 +25,19 @@ beforeAll(async () => {
 /** More than twice as many as one step records. */
 const COMMITS = 85;
 
+/** A repository outside the partition of another one: what is done to it does not wait where that partition is held. */
+function repositoryOutside(otherId: string): ReturnType<typeof uniqueRepository> {
+  for (;;) {
+    const repository = uniqueRepository();
+    const { host, owner, name } = repository;
+    if (partitionOf(repositoryIdOf(host, owner, name)) !== partitionOf(otherId)) return repository;
+  }
+}
+
 /** Evaluates a failure on each of many commits of a branch. Returns the id of their repository. */
-async function failOnCommits(branch: string): Promise<string> {
+async function failOnCommits(branch: string, repository = uniqueRepository()): Promise<string> {
   const { postgres, clickhouse, clock, repositories } = stores;
   const { db } = postgres;
-  const repository = uniqueRepository();
   const { id } = await repositories.learnDefaultBranch(await repositories.record(repository), 'main', 'payload');
   const jobs = Array.from({ length: COMMITS }, (_, i) =>
     makeJob({
@@ -86,12 +95,7 @@ test('a repository that another process holds keeps no other from being judged, 
   const { postgres, clickhouse, clock, quarantines } = stores;
   const { db } = postgres;
   const held = await failOnCommits('feature');
-  const failElsewhere = async (): Promise<string> => {
-    for (;;) {
-      const id = await failOnCommits('feature');
-      if (partitionOf(id) !== partitionOf(held)) return id;
-    }
-  };
+  const failElsewhere = () => failOnCommits('feature', repositoryOutside(held));
   const other = await failElsewhere();
   let refreshed: Promise<void> | undefined;
   await db.transaction(async (tx) => {
