@@ -30,7 +30,7 @@ describe.skipIf(!hasRealClickHouse)('a shard that hangs', () => {
     await on.send(repositories.flat(), 'before');
     for (const one of repositories.flat()) await on.untilStored(one, 25);
 
-    cluster.servers[hanging]?.hang();
+    await cluster.servers[hanging]?.hang();
     try {
       // They hold all of the room that a worker has.
       for (let nth = 0; nth < UPLOADS; nth++) await on.send(stopped, `in line ${nth}`);

@@ -66,7 +66,7 @@ describe.skipIf(!hasRealClickHouse)('a shard that is lost', () => {
     await until(async () => (await db.$count(eventOutbox)) === 0);
 
     if (how === 'killed') await cluster.servers[lost]?.kill();
-    else cluster.servers[lost]?.hang();
+    else await cluster.servers[lost]?.hang();
     const by = doerOf(BY);
     await tell(kept, 'later');
     for (const { path } of deleted) await stores.repositories.delete(path, BY);

@@ -1,5 +1,5 @@
 /** Starts a real ClickHouse server (main.ts) with users that have the given grants and profiles. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { grantsFor, serviceGrantsFor } from '../../../src/clickhouse/grants.ts';
@@ -35,7 +35,7 @@ export interface RealClickHouse {
   /** Starts it again, with what it had stored. */
   start(): Promise<void>;
   /** Stops its process: it takes connections, and answers none. */
-  hang(): void;
+  hang(): Promise<void>;
   /** Lets it continue. */
   resume(): Promise<void>;
   /** Whether it is neither killed nor hangs. */
@@ -45,23 +45,50 @@ export interface RealClickHouse {
 
 interface Run {
   kill(): Promise<void>;
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
+}
+
+interface Launched {
+  child: ChildProcess;
+  ended: Promise<void>;
 }
 
 /** Returns once it answers. */
-async function run(options: ServerOptions): Promise<Run> {
+async function launch(options: ServerOptions): Promise<Launched> {
   const child = spawn(process.execPath, [MAIN, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await new Promise<void>((resolve, reject) => {
     child.stdout?.once('data', () => resolve());
     void ended.then(() => reject(new Error('the ClickHouse server ended before it was ready')));
   });
+  return { child, ended };
+}
+
+/**
+ * Returns once it answers. As by a supervisor, it is started again if it ends without being killed: on a busy machine, one in
+ * twenty aborts after it was stopped for seconds.
+ */
+async function run(options: ServerOptions): Promise<Run> {
+  let running = launch(options);
+  let isKilled = false;
+  const supervise = async (): Promise<void> => {
+    const { child, ended } = await running;
+    await ended;
+    if (isKilled) return;
+    console.error(`the ClickHouse server ended (${child.signalCode ?? child.exitCode}) and is started again`);
+    running = launch(options);
+    await supervise();
+  };
+  await running;
+  void supervise();
   return {
     kill: async () => {
+      isKilled = true;
+      const { child, ended } = await running;
       child.kill('SIGKILL');
       await ended;
     },
-    signal: (signal) => void child.kill(signal),
+    signal: async (signal) => void (await running).child.kill(signal),
   };
 }
 
@@ -92,10 +119,10 @@ export async function startRealClickHouse(
     },
     hang: () => {
       isAnswering = false;
-      running.signal('SIGSTOP');
+      return running.signal('SIGSTOP');
     },
     resume: async () => {
-      running.signal('SIGCONT');
+      await running.signal('SIGCONT');
       isAnswering = true;
     },
     get isAnswering() {
