@@ -23,7 +23,7 @@ import type { Executor } from '../postgres/client.ts';
 /** A repository with more has them from its newest ones: this many are joined in about a second, within 200 MB. */
 const CAUSE_FAILURES_MAX = 100_000;
 /**
- * What the signatures of a repository may take, the newest first: some 200 MB. Failures with the same message share one, so
+ * Signatures of a repository, the newest first, may take so much: some 200 MB. Failures with the same message share one, so
  * this is reached where thousands of tests each fail with another long message. Without it, 100,000 such tests took 2 GB.
  */
 const CAUSE_CHARACTERS_MAX = 16 * 1024 * 1024;
@@ -91,9 +91,9 @@ interface Group {
 const groupKey = (testId: string, failureId: string): string => `${testId}/${failureId}`;
 
 /**
- * What is to be stored of the causes of a repository.
+ * Finds the causes of a repository, as they are to be stored.
  *
- * @param charactersMax what signatures may take; tests want little
+ * @param charactersMax how much signatures may take; tests want little
  */
 export async function deriveCauses(place: Place, charactersMax = CAUSE_CHARACTERS_MAX): Promise<StoredCauses> {
   const { tx, clickhouse, repositoryId } = place;
@@ -148,9 +148,10 @@ function knownSignature(repositoryId: string, testId: string, { signatureId, exc
 }
 
 /**
- * Of groups that are known already, what was stored; of the others, what their texts and stacks say.
+ * The traits of known groups are stored; those of the others follow from their texts and stacks.
  *
- * @param asked in the order in which they last failed, the newest first: those whose signatures take too much are missing
+ * @param asked those that failed last come first
+ * @returns without the oldest groups, if the signatures of all would take too much
  */
 async function traitsOfGroups(
   place: Place,
@@ -160,14 +161,15 @@ async function traitsOfGroups(
 ): Promise<Map<string, Traits>> {
   const { tx, repositoryId } = place;
   const nodes = new Map(stored.map((node) => [node.id, node]));
-  const known = new Map<string, Traits>();
+  const known = new Map<string, () => Traits>();
   for (const { testId, failureId, nodeId, frames, filepath } of await readCauseGroups(tx, repositoryId)) {
     const node = nodes.get(nodeId);
-    const key = groupKey(testId, failureId);
-    if (!node || !asked.has(key)) continue;
-    known.set(key, { signature: knownSignature(repositoryId, testId, node), frames, filepath });
+    if (!node) continue;
+    const traits = () => ({ signature: knownSignature(repositoryId, testId, node), frames, filepath });
+    known.set(groupKey(testId, failureId), traits);
   }
   const traits = new Map<string, Traits>();
+  // One for all failures of a signature.
   const signatures = new Map<string, Signature>();
   let characters = 0;
   const groups = [...asked];
@@ -178,7 +180,7 @@ async function traitsOfGroups(
       some.flatMap(([key, group]) => (known.has(key) ? [] : [group])),
     );
     for (const [key] of some) {
-      const found = known.get(key) ?? told.get(key);
+      const found = known.get(key)?.() ?? told.get(key);
       if (!found) continue;
       const signature = signatures.get(found.signature.id) ?? found.signature;
       if (!signatures.has(signature.id)) characters += sizeOf(signature);
@@ -190,7 +192,7 @@ async function traitsOfGroups(
   return traits;
 }
 
-/** What the newest texts and stacks of some groups say. */
+/** Reads the newest texts and stacks of some groups. */
 async function readTraits(
   { tx, clickhouse, repositoryId }: Place,
   groups: readonly Group[],

@@ -30,7 +30,7 @@ import { judgeAgain } from './judge-again.ts';
 import { readLegs } from './legs-of-test.ts';
 import { type IdentityState, judgeQuarantines } from './quarantines.ts';
 import { type MovedEvidence, refreshEvidence } from './refresh-evidence.ts';
-import type { RefreshSteps } from './refresh-steps.ts';
+import type { RefreshOptions, RefreshSteps } from './refresh-steps.ts';
 
 /** Commits whose evidence is read in one step. */
 const EVIDENCE_AT_ONCE = 200;
@@ -44,11 +44,8 @@ export class JudgementsRefresh {
     this.#steps = steps;
   }
 
-  /**
-   * @param options `waitMs`: see `holdPartitionOf`
-   * @returns whether something is left: more commits than one step reads, or all if someone holds the partition
-   */
-  async refresh(repositoryId: string, { waitMs }: { waitMs?: number } = {}): Promise<boolean> {
+  /** Returns whether something is left: more commits than one step reads, or all if someone holds the partition. */
+  async refresh(repositoryId: string, { waitMs }: RefreshOptions = {}): Promise<boolean> {
     const judged = await this.#judgements(repositoryId, waitMs);
     if (judged === 'held') return true;
     // One look, so that what is not due costs no transaction.

@@ -40,6 +40,14 @@ const DURATIONS_REST_MS_MAX = HOUR_MS;
 /** Late results show within minutes, also where a step takes long; it then rests twice as long as it took. */
 const REST_MS_MAX = 60_000;
 
+/** How a repository is refreshed. */
+export interface RefreshOptions {
+  /** See `holdPartitionOf`. */
+  waitMs?: number;
+  /** Whether no further step may begin; each takes seconds of a large repository. */
+  isStopped?: () => boolean;
+}
+
 /** A note, and when the step that it is for began. */
 export interface Step extends Noted {
   startedAt: number;

@@ -19,7 +19,7 @@ import { readStaleCommits, settleRecords } from '../postgres/stale.ts';
 import { deriveCauses } from './derive-causes.ts';
 import { deriveDurations } from './derive-durations.ts';
 import { findRenames } from './propose-renames.ts';
-import type { RefreshSteps } from './refresh-steps.ts';
+import type { RefreshOptions, RefreshSteps } from './refresh-steps.ts';
 
 export class SummariesRefresh {
   readonly #statistics = new PlannerStatistics();
@@ -29,30 +29,17 @@ export class SummariesRefresh {
     this.#steps = steps;
   }
 
-  /**
-   * @param options `isStopped`: whether no further step may begin; each takes seconds of a large repository
-   * @returns whether more commits are to be recorded than one step reads
-   */
-  async refresh(
-    repositoryId: string,
-    { isStopped = () => false }: { isStopped?: () => boolean } = {},
-  ): Promise<boolean> {
+  /** Returns whether more commits are to be recorded than one step reads. */
+  async refresh(repositoryId: string, { isStopped = () => false }: RefreshOptions = {}): Promise<boolean> {
     // One look, so that what is not due costs no transaction.
     const due = await onPostgres(() => this.#steps.due(this.#steps.deps.db, repositoryId));
-    let hasMoreRecords = false;
-    const steps: [StaleKind, () => Promise<unknown>][] = [
-      ['totals', () => this.#totals(repositoryId)],
-      [
-        'records',
-        async () => {
-          hasMoreRecords = await this.#steps.step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId));
-        },
-      ],
-      ['causes', () => this.#causes(repositoryId)],
-      ['durations', () => this.#durations(repositoryId)],
-      ['renames', () => this.#renames(repositoryId)],
-    ];
-    for (const [kind, step] of steps) if (due.has(kind) && !isStopped()) await step();
+    const isNext = (kind: StaleKind): boolean => due.has(kind) && !isStopped();
+    if (isNext('totals')) await this.#totals(repositoryId);
+    const hasMoreRecords =
+      isNext('records') && (await this.#steps.step(repositoryId, 'records', (tx) => this.#records(tx, repositoryId)));
+    if (isNext('causes')) await this.#causes(repositoryId);
+    if (isNext('durations')) await this.#durations(repositoryId);
+    if (isNext('renames')) await this.#renames(repositoryId);
     return hasMoreRecords;
   }
 

@@ -17,7 +17,7 @@ import { refreshSeconds } from '../observability/metrics.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { nextStale } from '../postgres/stale.ts';
 import { JudgementsRefresh } from './refresh-judgements.ts';
-import { type RefreshDeps, RefreshSteps } from './refresh-steps.ts';
+import { type RefreshDeps, type RefreshOptions, RefreshSteps } from './refresh-steps.ts';
 import { SummariesRefresh } from './refresh-summaries.ts';
 
 /** After a repository, the loop pauses for so many times as long as it took: summaries take about a quarter of its time. */
@@ -32,13 +32,6 @@ export interface RefreshRound {
   name: RefreshName;
   /** Only what follows from imported results alone, or only the rest; absent: both. */
   isOfImports?: boolean;
-}
-
-interface RefreshOptions {
-  /** See `holdPartitionOf`. */
-  waitMs?: number;
-  /** Whether no further step may begin. */
-  isStopped?: () => boolean;
 }
 
 interface RepositoryRefresh {

@@ -28,7 +28,7 @@ interface Filled {
   rows: number;
 }
 
-/** Of a repository with so many tests. The others are read by keys that lead to a few rows. */
+/** Tables of which a repository with so many tests may have many rows. The others are read by keys that lead to a few. */
 export const filledByTests = ({ tests: all, flaky, broken }: TestCounts): Filled[] => [
   ...[tests, identities, testListings].map((table) => ({ table, rows: all })),
   { table: suspects, rows: flaky + broken },

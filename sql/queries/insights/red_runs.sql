@@ -2,8 +2,9 @@
 -- `green_ms` when the next green run of the leg on the same change ended, 0 for none. A change is a pull request, else a commit.
 -- `always_failed` are the tests that failed in every run of the leg on the commit. Only runs from the day before to seven days
 -- after count, so a day does not depend on which others are read with it. The runs of a leg on a change are put together once,
--- and most have no red one: with functions of windows for all of it, it took twice as long. Only what a red run itself shows has
--- its tests, and tests are compared once for the runs of a day: a broken commit has runs with 100,000 of them.
+-- and most have no red one: with functions of windows for all of it, it took twice as long. A broken commit has runs in which
+-- 100,000 tests failed, so tests are compared once for the runs of a day, and `all_runs` has none, because each red run gets a copy
+-- of it. 300,000 runs take 0.35 s, and 200 runs of 20,000 failed tests 1.2 s.
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_start_ms = 1795219200000;
 SET param_end_ms = 1795305600000;
