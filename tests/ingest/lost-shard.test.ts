@@ -90,8 +90,8 @@ describe.skipIf(!hasRealClickHouse)('a shard that is lost', () => {
     await (how === 'killed' ? cluster.servers[lost]?.start() : cluster.servers[lost]?.resume());
     await until(() => isDeleted(deletedThere));
     await until(async () => (await findForgotten(db, pseudonym))?.finishedAt instanceof Date);
-    // The other was changed by the statement that waited for the shard, which counts nothing.
-    expect((await findForgotten(db, pseudonym))?.changed).toMatchObject({ events: 1 });
+    // The other is counted unless the statement that waited for the shard, which counts nothing, has changed it first.
+    expect([1, 2]).toContain((await findForgotten(db, pseudonym))?.changed.events ?? 0);
     await until(async () => (await db.$count(eventOutbox)) === 0);
     for (const one of kept) expect([await eventsOf(one, 'later'), await eventsOf(one, login)]).toEqual([1, 0]);
     expect((await db.select().from(outboxConsumers)).map(({ name }) => name).toSorted()).toEqual(['relay', 'relay-2']);
