@@ -16,8 +16,9 @@ export type WindowDays = (typeof WINDOWS_DAYS)[number];
 /** Writes events as changes in the service do, and returns when the log has them. The newest is a minute before `now`. */
 export async function fillLog(service: BenchService, now: number, events: number): Promise<void> {
   await service.rows(
-    `insert into ci_insights.event_outbox (repository_id, received_at, type, trigger, pull_request, base_ref, outcome, metadata)
-     select r.id, to_timestamp($1::float8 / 1000) - (($3 - n) * ($2::float8 / $3) || ' milliseconds')::interval,
+    `insert into ci_insights.event_outbox (repository_id, received_at, written_at, type, trigger, pull_request, base_ref,
+       outcome, metadata)
+     select r.id, to_timestamp($1::float8 / 1000) - (($3 - n) * ($2::float8 / $3) || ' milliseconds')::interval, now(),
        (array['action.label', 'action.queue.enter', 'action.queue.checks_end', 'action.merge'])[1 + n % 4],
        '@user-' || n % 300, 1 + n % 20000, 'main', (array['neutral', 'pending', 'success', 'success'])[1 + n % 4],
        json_build_object('queue_name', 'default', 'branch', 'main', 'reason', repeat('y', 200),
