@@ -6,6 +6,7 @@
 /** Files that measure how others are held up, or fill the machine: each runs alone, once everything else is done. */
 export const ALONE: ReadonlySet<string> = new Set([
   'tests/nightly/backlog.test.ts',
+  'tests/nightly/bench.test.ts',
   'tests/nightly/container-memory.test.ts',
   'tests/nightly/hostile-searches.test.ts',
   'tests/nightly/idle-connections.test.ts',

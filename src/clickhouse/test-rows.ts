@@ -1,5 +1,6 @@
 /** Reads what ClickHouse has of some tests. */
 import { z } from 'zod';
+import { piecesOf } from '../pieces.ts';
 import type { ClickHouse } from './client.ts';
 import { defineLongQuery } from './query.ts';
 
@@ -36,9 +37,7 @@ const testsOffDefault = defineLongQuery(
 );
 
 /** Cuts a list of tests so that each piece fits into a statement. */
-export function* inStatements(testIds: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < testIds.length; from += TESTS_AT_ONCE) yield testIds.slice(from, from + TESTS_AT_ONCE);
-}
+export const inStatements = (testIds: readonly string[]): Generator<string[]> => piecesOf(testIds, TESTS_AT_ONCE);
 
 export interface StoredOfTest {
   testId: string;

@@ -16,6 +16,7 @@ import { JUDGING_KINDS } from '../domain/stale.ts';
 import { newSuspect, openExecutions, type Suspect } from '../domain/suspect.ts';
 import { type Identity, identityKey, identityOf, legKey } from '../domain/test-identity.ts';
 import { HOUR_MS } from '../domain/time.ts';
+import { piecesOf } from '../pieces.ts';
 import { readBaselines, writeBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
 import { forgetClues, type IdentifiedClue, readCluesBetween, repositoriesWithClues } from '../postgres/clues.ts';
@@ -80,8 +81,7 @@ export async function moveBaselines(
       clues: Map.groupBy(clues, identityKey),
       isFlakyDetectionEnabled: isEnabled(repositoryId),
     };
-    for (let from = 0; from < group.size; from += TESTS_AT_ONCE)
-      await forgetMonth(leaving, [...group].slice(from, from + TESTS_AT_ONCE));
+    for (const tests of piecesOf([...group], TESTS_AT_ONCE)) await forgetMonth(leaving, tests);
     await forgetFlakyExecutions(tx, repositoryId, span.to);
     const to = span.to - POOLED_MS - USUAL_MS - HOUR_MS;
     await forgetRuns(tx, repositoryId, { from: 0, to });

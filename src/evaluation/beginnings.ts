@@ -7,6 +7,7 @@ import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineQuery } from '../clickhouse/query.ts';
 import type { BeliefChange } from '../domain/belief-course.ts';
 import { type Identity, identityKey, identityOf } from '../domain/test-identity.ts';
+import { piecesOf } from '../pieces.ts';
 import type { BeginningRecord, HealthChangeRecord } from '../postgres/health-changes.ts';
 import { TESTS_MAX } from './executions.ts';
 
@@ -40,8 +41,7 @@ export async function findBeginnings(
 ): Promise<ReadonlyMap<string, FoundBeginning>> {
   const found = new Map<string, FoundBeginning>();
   const asked = changes.flatMap(({ testId, beginning }) => (beginning ? [{ testId, ...beginning }] : []));
-  for (let from = 0; from < asked.length; from += TESTS_MAX) {
-    const batch = asked.slice(from, from + TESTS_MAX);
+  for (const batch of piecesOf(asked, TESTS_MAX)) {
     const times = batch.map(({ finishedAt }) => finishedAt);
     const rows = await clickhouse.select(beginnings, {
       repository_id: repositoryId,

@@ -9,6 +9,7 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import type { FailedInRun } from '../domain/cause-node.ts';
 import { ownFrames, type Signature, signatureOf, signatureOfNormalised } from '../domain/cause-signature.ts';
 import { type CauseNode, findCauses } from '../domain/causes.ts';
+import { piecesOf } from '../pieces.ts';
 import {
   type CauseDay,
   type CauseGroup,
@@ -173,8 +174,7 @@ async function traitsOfGroups(
   const signatures = new Map<string, Signature>();
   let characters = 0;
   const groups = [...asked];
-  for (let from = 0; from < groups.length; from += GROUPS_AT_ONCE) {
-    const some = groups.slice(from, from + GROUPS_AT_ONCE);
+  for (const some of piecesOf(groups, GROUPS_AT_ONCE)) {
     const told = await readTraits(
       place,
       some.flatMap(([key, group]) => (known.has(key) ? [] : [group])),

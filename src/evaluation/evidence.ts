@@ -21,6 +21,7 @@ import { runNameOf } from '../domain/judge-runs.ts';
 import { otherLegsClues } from '../domain/other-legs.ts';
 import { monthOf } from '../domain/retention.ts';
 import { identityIn, identityKey, identityOf, legKey } from '../domain/test-identity.ts';
+import { piecesOf } from '../pieces.ts';
 import type { FailedCommit, IdentifiedClue } from '../postgres/clues.ts';
 import { nameOfRun, type PullRun } from '../postgres/judged-runs.ts';
 import { executionColumns, executionOf, type IdentifiedExecution, TESTS_MAX } from './executions.ts';
@@ -101,8 +102,7 @@ export async function readEvidence(
 ): Promise<CommitEvidence> {
   const evidence: CommitEvidence = { clues: [], runs: [] };
   const all = [...tests.keys()];
-  for (let from = 0; from < all.length; from += COMMITS_MAX) {
-    const commits = all.slice(from, from + COMMITS_MAX);
+  for (const commits of piecesOf(all, COMMITS_MAX)) {
     const names = commits.map((commit) => ({ repositoryId, commit }));
     const found = await readRuns(clickhouse, () => names);
     const runsOf = (commit: string, onDefault: boolean): CommitRun[] =>
@@ -139,8 +139,8 @@ async function readExecutions(
     end_ms: Math.max(...due.flatMap(({ runsOn }) => runsOn.map(({ ended_ms }) => ended_ms))),
   };
   const read: IdentifiedExecution[] = [];
-  for (let from = 0; from < testIds.length; from += TESTS_MAX)
-    appendAll(read, await clickhouse.select(onCommits, { ...bounds, test_ids: testIds.slice(from, from + TESTS_MAX) }));
+  for (const test_ids of piecesOf(testIds, TESTS_MAX))
+    appendAll(read, await clickhouse.select(onCommits, { ...bounds, test_ids }));
   const wanted = new Map(due.map((one) => [one.commit, one.testIds]));
   return Map.groupBy(
     read.filter(({ commit, testId }) => wanted.get(commit)?.has(testId)),

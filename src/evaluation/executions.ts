@@ -6,6 +6,7 @@ import { appendAll } from '../domain/append.ts';
 import type { JudgedExecution } from '../domain/execution.ts';
 import { STATUSES } from '../domain/status.ts';
 import type { Identity } from '../domain/test-identity.ts';
+import { piecesOf } from '../pieces.ts';
 
 export type IdentifiedExecution = JudgedExecution & Identity;
 
@@ -73,8 +74,7 @@ export async function readExecutions(
   { from, to }: Span,
 ): Promise<IdentifiedExecution[]> {
   const all: IdentifiedExecution[] = [];
-  for (let at = 0; at < identities.length; at += IDENTITIES_MAX) {
-    const some = identities.slice(at, at + IDENTITIES_MAX);
+  for (const some of piecesOf(identities, IDENTITIES_MAX)) {
     const read = await clickhouse.select(history, {
       repository_id: repositoryId,
       test_ids: some.map(({ testId }) => testId),

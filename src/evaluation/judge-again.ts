@@ -15,6 +15,7 @@ import { newSuspect, openExecutions, reachesBackTo, type Suspect, withExecutions
 import { type Identity, identityIn, identityKey, identityOf, legKey, testIdIn } from '../domain/test-identity.ts';
 import { END_OF_TIME } from '../domain/time.ts';
 import { linesOf } from '../ledger/parts.ts';
+import { piecesOf } from '../pieces.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
 import { type IdentifiedClue, readClues, readCluesBetween } from '../postgres/clues.ts';
@@ -125,8 +126,8 @@ async function namedBy(
 ): Promise<Named> {
   const named = new Map<string, Suspect | undefined>();
   for (const [key, isNamed] of of.concerned) if (isNamed) named.set(key, undefined);
-  for (let from = 0; from < of.testIds.length; from += IDENTITIES_AT_ONCE)
-    for (const one of await readSuspects(tx, repositoryId, of.testIds.slice(from, from + IDENTITIES_AT_ONCE))) {
+  for (const testIds of piecesOf(of.testIds, IDENTITIES_AT_ONCE))
+    for (const one of await readSuspects(tx, repositoryId, testIds)) {
       const key = identityKey(one);
       if (!of.concerned.has(key) && !notWhole.has(one.testId)) continue;
       const isUsed = of.isKept && reachesBackTo(one.suspect, since) && !notWhole.has(one.testId);

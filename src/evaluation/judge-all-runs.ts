@@ -16,6 +16,7 @@ import { type StartedRun, sumOf, usualHours } from '../domain/run-surroundings.t
 import { POOLED_MS, type RunsCount, USUAL_MS } from '../domain/run-trouble.ts';
 import { identityIn, identityKey, legKey, testIdIn } from '../domain/test-identity.ts';
 import { DAY_MS, END_OF_TIME, HOUR_MS } from '../domain/time.ts';
+import { piecesOf } from '../pieces.ts';
 import { readBaselines } from '../postgres/baselines.ts';
 import type { Executor } from '../postgres/client.ts';
 import type { IdentifiedClue } from '../postgres/clues.ts';
@@ -98,7 +99,7 @@ export async function* judgeAllRuns(
   const runs = (await clickhouse.select(allRuns, params)).sort((one, other) => one.startedAt - other.startedAt);
   const contradicted = await contradictedTests(tx, repositoryId, evidence);
   const counts = await clickhouse.select(hours, params);
-  for (const test_ids of chunksOf(contradicted))
+  for (const test_ids of piecesOf(contradicted, TESTS_MAX))
     appendAll(counts, await clickhouse.select(hoursOfTests, { ...params, test_ids }));
   const windows = windowsOf(
     edge,
@@ -112,7 +113,7 @@ export async function* judgeAllRuns(
     while ((runs[next]?.startedAt ?? END_OF_TIME) < to) next++;
     const bounds = { repository_id: repositoryId, from_ms: from, to_ms: to };
     const executions = await clickhouse.select(history, bounds);
-    for (const test_ids of chunksOf(contradicted))
+    for (const test_ids of piecesOf(contradicted, TESTS_MAX))
       appendAll(executions, await clickhouse.select(historyOfTests, { ...bounds, test_ids }));
     // A run that begins in the window may go on for a day.
     const failed = await clickhouse.select(troubles, { ...bounds, to_ms: Math.min(to + DAY_MS, END_OF_TIME) });
@@ -142,7 +143,7 @@ export async function windowsOfTests(
 ): Promise<Span[]> {
   const params = { repository_id: repositoryId, since_ms: Math.max(0, since) };
   const counts: { hour_ms: number; executions: number }[] = [];
-  for (const test_ids of chunksOf(testIds))
+  for (const test_ids of piecesOf(testIds, TESTS_MAX))
     appendAll(counts, await clickhouse.select(hoursOfTests, { ...params, test_ids }));
   return [
     ...windowsOf(
@@ -165,10 +166,6 @@ async function contradictedTests(
   for (const { testId, belief } of await readBaselines(tx, repositoryId, [...others]))
     if (belief.belief.status !== 'healthy') testIds.add(testId);
   return [...testIds];
-}
-
-function* chunksOf(testIds: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < testIds.length; from += TESTS_MAX) yield testIds.slice(from, from + TESTS_MAX);
 }
 
 function* windowsOf(

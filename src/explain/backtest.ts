@@ -18,6 +18,7 @@ import { identityKey } from '../domain/test-identity.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { nameOfFailedRun } from '../evaluation/evidence.ts';
 import { executionColumns, executionOf, TESTS_MAX } from '../evaluation/executions.ts';
+import { piecesOf } from '../pieces.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { readClues, readCluesBetween } from '../postgres/clues.ts';
 import { nameOfRun, readRunsOn } from '../postgres/judged-runs.ts';
@@ -106,16 +107,15 @@ export async function backtest(
   const since = Date.parse(policy.since);
   const suspected = policy.auto_quarantine === 'off' ? [] : await history.suspects(since - QUARANTINE_EVIDENCE_MS);
   const tests: ReplayedTest[] = [];
-  for (let at = 0; at < suspected.length; at += TESTS_AT_ONCE) {
-    await onProgress?.(at, suspected.length);
+  for (const some of piecesOf(suspected, TESTS_AT_ONCE)) {
+    await onProgress?.(tests.length, suspected.length);
     if (isStopped()) return undefined;
-    const slice = suspected.slice(at, at + TESTS_AT_ONCE);
-    const testIds = slice.map(({ id }) => id);
+    const testIds = some.map(({ id }) => id);
     const { executions: byTest, fingerprints, runs } = await history.executions(testIds);
     const clues = await history.clues(testIds);
     const { flakyDetectionEnabled: isFlakyDetectionEnabled } = repository;
     const options = { policy, since, until, isFlakyDetectionEnabled, runs, fingerprints, clues };
-    for (const test of slice) tests.push(await replay(test, byTest.get(test.id) ?? [], options));
+    for (const test of some) tests.push(await replay(test, byTest.get(test.id) ?? [], options));
   }
   await onProgress?.(suspected.length, suspected.length);
   const quarantined = tests.filter(({ quarantines }) => quarantines.length > 0);
@@ -152,11 +152,8 @@ class History {
     const clues = await onPostgres(() => readCluesBetween(db, repositoryId, span));
     const contradicted = new Set(clues.filter(isContradiction).map(({ testId }) => testId));
     const others = [...contradicted].filter((testId) => !names.has(testId));
-    for (let at = 0; at < others.length; at += TESTS_MAX)
-      for (const { testId, name } of await onPostgres(() =>
-        readTests(db, repositoryId, others.slice(at, at + TESTS_MAX)),
-      ))
-        names.set(testId, name);
+    for (const some of piecesOf(others, TESTS_MAX))
+      for (const { testId, name } of await onPostgres(() => readTests(db, repositoryId, some))) names.set(testId, name);
     return [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([id, name]) => ({ id, name }));
   }
 
@@ -194,10 +191,10 @@ class History {
   /** The failure groups of tests in runs, by test id and key of the run. An empty one: no details. */
   async failureIds(testIds: string[], fromDay: number, toDay: number): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>();
-    for (let at = 0; at < testIds.length; at += TESTS_MAX) {
+    for (const test_ids of piecesOf(testIds, TESTS_MAX)) {
       const rows = await this.clickhouse.select(failures, {
         repository_id: this.repositoryId,
-        test_ids: testIds.slice(at, at + TESTS_MAX),
+        test_ids,
         start_ms: fromDay * DAY_MS,
         end_ms: toDay * DAY_MS,
       });

@@ -7,6 +7,7 @@ import { signatureOf } from '../domain/cause-signature.ts';
 import { runKeyOf } from '../domain/cost.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { inSlices } from '../in-slices.ts';
+import { piecesOf } from '../pieces.ts';
 import { causesOfGroups, causesOfSignatures } from '../postgres/causes.ts';
 import { onPostgres } from '../postgres/client.ts';
 import type { Repository } from '../postgres/repositories.ts';
@@ -124,8 +125,7 @@ export class RedRunCauses {
       if (known !== undefined) signatures.set(key, known);
       return known === undefined;
     });
-    for (let from = 0; from < Math.min(unknown.length, TEXTS_MAX); from += TEXTS_AT_ONCE) {
-      const some = unknown.slice(from, from + TEXTS_AT_ONCE);
+    for (const some of piecesOf(unknown.slice(0, TEXTS_MAX), TEXTS_AT_ONCE)) {
       const asked = {
         repository_id: id,
         test_ids: [...new Set(some.map(({ testId }) => testId))],

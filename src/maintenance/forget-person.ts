@@ -10,6 +10,7 @@ import { defineLongQuery } from '../clickhouse/query.ts';
 import { ShardByShard } from '../clickhouse/shards.ts';
 import type { Clock } from '../clock.ts';
 import { patternInJson, patternOfText } from '../domain/pseudonym.ts';
+import { piecesOf } from '../pieces.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { endForgetting, noteEvents, replaceInRows, unfinishedPeople } from '../postgres/forgotten-people.ts';
 import { awaitBatches } from '../postgres/outbox-consumers.ts';
@@ -73,10 +74,8 @@ async function replaceWhereItAnswers({ db, clickhouse }: Stores, name: string, p
   }
   const shards = new ShardByShard(clickhouse);
   for (const [shard, ids] of onShards)
-    for (let from = 0; from < ids.length; from += REPOSITORIES_MAX)
-      await shards.attempt(shard, () =>
-        replaceInEventsOf({ db, clickhouse }, ids.slice(from, from + REPOSITORIES_MAX), name, pseudonym),
-      );
+    for (const some of piecesOf(ids, REPOSITORIES_MAX))
+      await shards.attempt(shard, () => replaceInEventsOf({ db, clickhouse }, some, name, pseudonym));
 }
 
 /** @param repositoryIds none: in all */

@@ -26,6 +26,7 @@ import { addCounts, type RowCounts } from '../domain/deletion.ts';
 import { testsOnDefaultBranches } from '../evaluation/all-tests.ts';
 import { unstoredExecutions } from '../ledger/claim-store.ts';
 import { type ForgottenOfTest, monthsForgotten, noteForgotten } from '../ledger/forgotten-executions.ts';
+import { piecesOf } from '../pieces.ts';
 import { type Database, type Executor, onPostgres } from '../postgres/client.ts';
 import { forgetCommitRecordsOf } from '../postgres/commit-records.ts';
 import {
@@ -130,8 +131,8 @@ const finishForgetting = (deps: ForgetTestsDeps, id: string): Promise<boolean> =
 async function isHalfStored({ clickhouse, postgres }: ForgetTestsDeps, repositoryId: string): Promise<boolean> {
   const unstored = await onPostgres(() => unstoredExecutions(postgres.db, repositoryId));
   const months = [...new Set(unstored.map(({ month }) => month))];
-  for (let from = 0; from < unstored.length; from += IDS_AT_ONCE) {
-    const ids = unstored.slice(from, from + IDS_AT_ONCE).map(({ id }) => id);
+  for (const some of piecesOf(unstored, IDS_AT_ONCE)) {
+    const ids = some.map(({ id }) => id);
     const [found] = await clickhouse.select(storedAmong, { repository_id: repositoryId, months, ids });
     if (found?.stored) return true;
   }
@@ -202,11 +203,10 @@ async function idsOf(
 /** Removes the rows of PostgreSQL. What is counted of the repository, its causes and durations follow again. */
 async function removeRows(db: Database, forgetting: Forgetting, testIds: readonly string[]): Promise<void> {
   const { repositoryId } = forgetting;
-  for (let from = 0; from < testIds.length; from += TESTS_AT_ONCE)
+  for (const these of piecesOf(testIds, TESTS_AT_ONCE))
     await onPostgres(() =>
       db.transaction(async (tx) => {
         await lockState(tx, repositoryId);
-        const these = testIds.slice(from, from + TESTS_AT_ONCE);
         const removed = await removeTestRows(tx, repositoryId, await withLaterNames(tx, repositoryId, these));
         await noteRemoved(tx, receiptOf(forgetting), removed);
         await noteStale(

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery, defineStatement } from '../clickhouse/query.ts';
 import { namesOfTests } from '../clickhouse/test-rows.ts';
+import { piecesOf } from '../pieces.ts';
 import type { Database } from '../postgres/client.ts';
 import { recordFormerGroups } from '../postgres/former-groups.ts';
 import { currentGroupOf } from './regroup.ts';
@@ -83,8 +84,7 @@ export interface MoveDeps {
 export async function moveMisnamed(deps: MoveDeps, repositoryId: string, misnamed: readonly Misnamed[]): Promise<void> {
   // A name may be stored under several tests.
   const names = [...Map.groupBy(misnamed, ({ name }) => name).values()];
-  for (let from = 0; from < names.length; from += NAMES_AT_ONCE)
-    await moveSome(deps, repositoryId, names.slice(from, from + NAMES_AT_ONCE).flat());
+  for (const some of piecesOf(names, NAMES_AT_ONCE)) await moveSome(deps, repositoryId, some.flat());
 }
 
 async function moveSome(deps: MoveDeps, repositoryId: string, misnamed: readonly Misnamed[]): Promise<void> {

@@ -12,6 +12,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.ts';
 import { defineLongQuery } from '../clickhouse/query.ts';
 import { HOUR_MS } from '../domain/time.ts';
+import { piecesOf } from '../pieces.ts';
 import { type Database, onPostgres } from '../postgres/client.ts';
 import { noteMerges } from '../postgres/pull-requests.ts';
 import { eventKeys, eventOutbox, pullRequests, repositories } from '../postgres/schema.ts';
@@ -97,8 +98,7 @@ async function lostKeys(
       .where(gte(eventKeys.takenAt, new Date(Math.max(since, 0)))),
   );
   const lost: string[] = [];
-  for (let from = 0; from < taken.length; from += IDS_AT_ONCE) {
-    const some = taken.slice(from, from + IDS_AT_ONCE);
+  for (const some of piecesOf(taken, IDS_AT_ONCE)) {
     const ids = some.map(({ id }) => id);
     const rows = await clickhouse.select(eventsAmong, { since_ms: Math.max(since - DISORDER_MS, 0), ids });
     const stored = new Set(rows.map(({ id }) => id));
@@ -117,8 +117,7 @@ export async function giveUpEvents({ db, clickhouse }: Stores, { unknown, lost }
        SETTINGS mutations_sync = 2`,
       { ...which },
     );
-  for (let from = 0; from < lost.length; from += IDS_AT_ONCE) {
-    const some = lost.slice(from, from + IDS_AT_ONCE);
+  for (const some of piecesOf(lost, IDS_AT_ONCE)) {
     await onPostgres(() => db.delete(eventKeys).where(inArray(eventKeys.key, some)));
   }
 }
@@ -138,8 +137,7 @@ export async function renoteMerges({ db, clickhouse }: Stores): Promise<void> {
         ...waiting.map(({ repositoryId: id, number }) => ({ id, numbers: number === null ? [] : [number] })),
       ];
       for (const { id, numbers } of known)
-        for (let from = 0; from < numbers.length; from += IDS_AT_ONCE)
-          await noteMerges(tx, id, numbers.slice(from, from + IDS_AT_ONCE));
+        for (const some of piecesOf(numbers, IDS_AT_ONCE)) await noteMerges(tx, id, some);
     }),
   );
 }

@@ -11,6 +11,7 @@ import { DAY_MS } from '../domain/time.ts';
 import { UserError } from '../errors.ts';
 import { oldestRetained } from '../evaluation/rederive.ts';
 import { allClaims, narrowClaim, type RecordedClaim } from '../ledger/claim-store.ts';
+import { piecesOf } from '../pieces.ts';
 import { onPostgres } from '../postgres/client.ts';
 import { forgetStates } from '../postgres/forget-states.ts';
 import { renumber } from '../postgres/installation.ts';
@@ -132,9 +133,9 @@ async function* tornIn({ clickhouse }: ReconcileDeps): AsyncGenerator<{ month: n
 async function remove({ clickhouse }: ReconcileDeps, month: number, leaving: readonly bigint[]): Promise<void> {
   await dropTable(clickhouse, LEAVING);
   await clickhouse.command(createLeaving({}).sql);
-  for (let from = 0; from < leaving.length; from += LINES_AT_ONCE) {
-    const lines = leaving.slice(from, from + LINES_AT_ONCE).map((id) => `{"execution_id":"${id}"}\n`);
-    await clickhouse.insert(`ci.${LEAVING}`, lines.join(''), `leaving-${month}-${from}`);
+  for (const ids of piecesOf(leaving, LINES_AT_ONCE)) {
+    const lines = ids.map((id) => `{"execution_id":"${id}"}\n`);
+    await clickhouse.insert(`ci.${LEAVING}`, lines.join(''), `leaving-${month}-${ids[0]}`);
   }
   // Failures first: the executions that leave are looked for again, if this is cut off.
   await replacePartitions(clickhouse, 'failures', [String(month)], stayingFailures({ month }));

@@ -2,6 +2,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { KnownNode } from '../domain/causes.ts';
+import { piecesOf } from '../pieces.ts';
 import { forgetCauseTerms } from './cause-terms.ts';
 import type { Executor } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
@@ -104,12 +105,6 @@ export async function readGroupTexts(
 /** Each statement ends in a few seconds, and its texts take some 10 MB. */
 const ROWS_PER_STATEMENT = 2_000;
 
-/** Has some rows written at a time. */
-async function inPages<R>(rows: readonly R[], write: (some: readonly R[]) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT)
-    await write(rows.slice(from, from + ROWS_PER_STATEMENT));
-}
-
 /** Replaces what is stored of a repository. Rows that are as before are not written: hardly any is new. */
 export async function replaceCauses(tx: Executor, repositoryId: string, causes: StoredCauses): Promise<void> {
   await replaceNodes(tx, repositoryId, causes.nodes);
@@ -145,7 +140,7 @@ async function replaceNodes(tx: Executor, repositoryId: string, derived: readonl
     await tx.execute(sql`
       delete from ${causeNodes} where repository_id = ${repositoryId} and node_id = any(${plainColumn(goneIds)}::uuid[])`);
   await forgetCauseTerms(tx, repositoryId, goneIds);
-  await inPages(nodes, (some) => writeNodes(tx, repositoryId, some));
+  for (const some of piecesOf(nodes, ROWS_PER_STATEMENT)) await writeNodes(tx, repositoryId, some);
 }
 
 async function writeNodes(tx: Executor, repositoryId: string, nodes: readonly StoredNode[]): Promise<void> {
@@ -185,15 +180,14 @@ async function replaceGroups(tx: Executor, repositoryId: string, derived: readon
       delete from ${causeGroups} as kept using unnest(${keys(gone)}) as gone (test_id, failure_id)
       where kept.repository_id = ${repositoryId} and kept.test_id = gone.test_id and kept.failure_id = gone.failure_id`);
   // A list of lists must be rectangular: so the frames of a group are one text.
-  await inPages(groups, (some) =>
-    tx.execute(sql`
+  for (const some of piecesOf(groups, ROWS_PER_STATEMENT))
+    await tx.execute(sql`
     insert into ${causeGroups} (repository_id, test_id, failure_id, node_id, frames, filepath)
     select ${repositoryId}::uuid, test_id, failure_id, node_id, array(select jsonb_array_elements_text(frames::jsonb)), filepath
     from unnest(${keys(some)}, ${ids(some, ({ nodeId }) => nodeId)},
       ${textColumn(some.map(({ frames }) => JSON.stringify(frames)))},
       ${textColumn(some.map(({ filepath }) => filepath))}) as derived (test_id, failure_id, node_id, frames, filepath)
-    on conflict (repository_id, test_id, failure_id) do update set node_id = excluded.node_id`),
-  );
+    on conflict (repository_id, test_id, failure_id) do update set node_id = excluded.node_id`);
 }
 
 async function replaceDays(tx: Executor, repositoryId: string, derived: readonly CauseDay[]): Promise<void> {
@@ -215,13 +209,12 @@ async function replaceDays(tx: Executor, repositoryId: string, derived: readonly
       where kept.repository_id = ${repositoryId} and kept.node_id = gone.node_id and kept.test_id = gone.test_id
         and kept.pipeline_name = gone.pipeline_name and kept.job_name = gone.job_name and kept.axes = gone.axes
         and kept.day = gone.day`);
-  await inPages(days, (some) =>
-    tx.execute(sql`
+  for (const some of piecesOf(days, ROWS_PER_STATEMENT))
+    await tx.execute(sql`
     insert into ${causeDays} (repository_id, node_id, test_id, pipeline_name, job_name, axes, day, failures)
     select ${repositoryId}::uuid, * from unnest(${keys(some)}, ${plainColumn(some.map(({ failures }) => failures))}::int[])
     on conflict (repository_id, node_id, test_id, pipeline_name, job_name, axes, day)
-      do update set failures = excluded.failures`),
-  );
+      do update set failures = excluded.failures`);
 }
 
 /** After months have left: the causes of every repository that has some are stale. */

@@ -5,6 +5,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { sumOf } from '../domain/fold-legs.ts';
 import { ALL_LEGS, identityKey, type Leg } from '../domain/test-identity.ts';
+import { piecesOf } from '../pieces.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn, textColumn } from './columns.ts';
 import type { IdentityCounts } from './identities.ts';
@@ -34,8 +35,7 @@ export async function addIdentities(
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const rows = withFolds(added, await noteLegs(tx, added));
   const ordered = rows.toSorted(byKey);
-  for (let from = 0; from < ordered.length; from += ROWS_PER_STATEMENT)
-    await tx.execute(additionOf(ordered.slice(from, from + ROWS_PER_STATEMENT)));
+  for (const some of piecesOf(ordered, ROWS_PER_STATEMENT)) await tx.execute(additionOf(some));
   const folded = new Map<string, Set<string>>();
   for (const { repositoryId, testId, axes } of rows)
     if (axes === ALL_LEGS) folded.set(repositoryId, (folded.get(repositoryId) ?? new Set()).add(testId));

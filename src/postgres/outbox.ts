@@ -9,6 +9,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { type NewEvent, outcomeOf } from '../domain/events.ts';
 import { eventKeyOf } from '../domain/identity.ts';
+import { piecesOf } from '../pieces.ts';
 import type { Executor } from './client.ts';
 import { eventKeys, eventOutbox, repositories } from './schema.ts';
 
@@ -98,9 +99,9 @@ async function insertEvents(
   events: readonly DatedEvent[],
   now: number,
 ): Promise<void> {
-  for (let from = 0; from < events.length; from += ROWS_MAX)
+  for (const some of piecesOf(events, ROWS_MAX))
     await tx.insert(eventOutbox).values(
-      events.slice(from, from + ROWS_MAX).map(({ event, ...dated }) => ({
+      some.map(({ event, ...dated }) => ({
         ...event,
         ...dated,
         repositoryId,

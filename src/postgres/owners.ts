@@ -9,6 +9,7 @@ import type { CodeownersHost } from '../domain/codeowners-pattern.ts';
 import type { PreviewedTest } from '../domain/owner-preview.ts';
 import { Ownership, type OwnershipRules, type TestOwners } from '../domain/test-owners.ts';
 import { inSlices } from '../in-slices.ts';
+import { piecesOf } from '../pieces.ts';
 import { readWhole } from './abandonable.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
 import { plainColumn, textColumn } from './columns.ts';
@@ -205,8 +206,7 @@ export const NO_OWNER = '';
 const ROWS_PER_STATEMENT = 10_000;
 
 async function insertOwners(tx: Executor, repositoryId: string, derived: readonly DerivedOwners[]): Promise<void> {
-  for (let from = 0; from < derived.length; from += ROWS_PER_STATEMENT) {
-    const some = derived.slice(from, from + ROWS_PER_STATEMENT);
+  for (const some of piecesOf(derived, ROWS_PER_STATEMENT)) {
     await tx.execute(sql`
       insert into ${ownedTests} (repository_id, test_id, file)
       select ${repositoryId}::uuid, test_id, file

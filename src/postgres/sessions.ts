@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts';
 import { type AuditActor, changeOf } from '../domain/audit.ts';
 import { reportBoundsSchema } from '../domain/report-bounds.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { piecesOf } from '../pieces.ts';
 import { TtlCache } from '../ttl-cache.ts';
 import { recordAudit, recordAudits } from './audit.ts';
 import { type Database, type Executor, onPostgres } from './client.ts';
@@ -203,8 +204,7 @@ export class SessionStore {
               ...(reason !== undefined && { after: { reason } }),
             }) as const,
         );
-        for (let from = 0; from < deeds.length; from += DEEDS_AT_ONCE_MAX)
-          await recordAudits(tx, by, deeds.slice(from, from + DEEDS_AT_ONCE_MAX), now.getTime());
+        for (const some of piecesOf(deeds, DEEDS_AT_ONCE_MAX)) await recordAudits(tx, by, some, now.getTime());
         return ended.length;
       }),
     );

@@ -6,6 +6,7 @@ import type { Health } from '../domain/status.ts';
 import type { Suspect } from '../domain/suspect.ts';
 import { ALL_LEGS, type Identity } from '../domain/test-identity.ts';
 import { levelRank } from '../domain/test-metrics.ts';
+import { piecesOf } from '../pieces.ts';
 import { readBelief, writeBelief } from './belief-text.ts';
 import type { Executor } from './client.ts';
 import { lineColumn, plainColumn } from './columns.ts';
@@ -83,8 +84,7 @@ export async function writeSuspects(
   repositoryId: string,
   records: readonly SuspectRecord[],
 ): Promise<void> {
-  for (let from = 0; from < records.length; from += ROWS_PER_STATEMENT) {
-    const some = records.slice(from, from + ROWS_PER_STATEMENT);
+  for (const some of piecesOf(records, ROWS_PER_STATEMENT)) {
     await tx.execute(sql`
       insert into ${suspects} (repository_id, test_id, pipeline_name, job_name, axes, health, confidence, own_failure_ms,
         before, after, recent)

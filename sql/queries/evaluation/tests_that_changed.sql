@@ -1,5 +1,7 @@
 -- Tests that first ran after a moment or last ran before another, on the default branch since a third, with the commits on
--- which that was in each leg, and by what their framework knows them (`histories`). It reads these executions once, which takes about a second for ten million; so it runs rarely.
+-- which that was in each leg, and by what their framework knows them (`histories`). Few have changed, so they are found by their
+-- times alone; names and commits are then read of their ranges of the key. With names and commits of every test, 1,800,000
+-- executions of 20,000 tests took six times as long (0.7 s) and six times the memory (300 MB).
 SET param_repository_id = '5beeaeba-a982-5c8b-8869-7caf1b9175bf';
 SET param_since_ms = 1793400000000;
 SET param_came_after_ms = 1793400000000;
@@ -21,9 +23,17 @@ FROM (
   FROM ci.executions
   WHERE repository_id = {repository_id: UUID} AND on_default
     AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC')
+    AND test_id IN (
+      SELECT test_id
+      FROM ci.executions
+      WHERE repository_id = {repository_id: UUID} AND on_default
+        AND finished_at >= fromUnixTimestamp64Milli({since_ms: Int64}, 'UTC')
+      GROUP BY test_id
+      HAVING toUnixTimestamp64Milli(min(finished_at)) > {came_after_ms: Int64}
+        OR toUnixTimestamp64Milli(max(finished_at)) < {left_before_ms: Int64}
+    )
   GROUP BY test_id, pipeline, job, leg
 )
 GROUP BY test_id
-HAVING first_ms > {came_after_ms: Int64} OR toUnixTimestamp64Milli(max(last_at)) < {left_before_ms: Int64}
 ORDER BY first_ms DESC, test_id
 LIMIT {tests: UInt32}
