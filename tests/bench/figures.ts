@@ -1,7 +1,7 @@
 /** Every figure of the service with its goal. */
 import type { WindowDays } from './events.ts';
 import type { Ingested } from './ingest.ts';
-import type { Judged } from './judged-reads.ts';
+import { type Judged, LISTED } from './judged-reads.ts';
 import { type Memory, totalOf } from './memory.ts';
 import { type Latency, quantile } from './quantile.ts';
 import type { PerTest, Read } from './reads.ts';
@@ -28,7 +28,11 @@ const ONE_CLIENT_MAX: Record<Read, { median?: number; p99?: number }> = {
   stats: { p99: 60 },
   executions: { p99: 60 },
 };
-const JUDGED_GOALS: Partial<Record<Judged, { perSecond: Goal; median: Goal }>> = {
+const LIST = { perSecond: { atLeast: 500 }, median: { atMost: 10 } };
+const PAGE = { median: { atMost: 300 } };
+const JUDGED_GOALS: Partial<Record<Judged, { perSecond?: Goal; median: Goal }>> = {
+  ...Object.fromEntries(LISTED.map((read) => [read, LIST])),
+  ...{ lanes: PAGE, cost: PAGE, red_runs_by_day: PAGE, red_runs: PAGE },
   commit_failures: { perSecond: { atLeast: 600 }, median: { atMost: 10 } },
 };
 const COUNTS_MAX: Record<WindowDays, Goal> = { 1: { atMost: 50 }, 7: { atMost: 100 }, 90: { atMost: 500 } };

@@ -7,7 +7,7 @@ import { base, during, type Targets, testAddress } from './reads.ts';
 import type { BenchService } from './service.ts';
 
 /** Lists from rows and from memory. */
-const LISTED = [
+export const LISTED = [
   'causes',
   'causes_by_failures',
   'causes_by_words',
