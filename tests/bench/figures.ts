@@ -32,7 +32,10 @@ const LIST = { perSecond: { atLeast: 500 }, median: { atMost: 10 } };
 const PAGE = { median: { atMost: 300 } };
 const JUDGED_GOALS: Partial<Record<Judged, { perSecond?: Goal; median: Goal }>> = {
   ...Object.fromEntries(LISTED.map((read) => [read, LIST])),
-  ...{ lanes: PAGE, cost: PAGE, red_runs_by_day: PAGE, red_runs: PAGE },
+  lanes: PAGE,
+  cost: PAGE,
+  red_runs_by_day: PAGE,
+  red_runs: PAGE,
   commit_failures: { perSecond: { atLeast: 600 }, median: { atMost: 10 } },
 };
 const COUNTS_MAX: Record<WindowDays, Goal> = { 1: { atMost: 50 }, 7: { atMost: 100 }, 90: { atMost: 500 } };

@@ -212,7 +212,7 @@ test('a small upload is read while large ones occupy every parser, and neither t
   const here = await parseUpload(...blanks(2));
   for (const one of large) expect(await one).toEqual(here);
   expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
-  // The one more is ended, and nothing waits for that.
+  // The pool ends the extra parser without waiting for it.
   while (parserPids().length !== 1) await Bun.sleep(5);
 });
 
