@@ -24,3 +24,21 @@ export async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/**
+ * Reads again and again until what is read is as wanted, and returns it. Without `isWanted`, until it is true.
+ *
+ * @throws TooLate which says what was read last
+ */
+export async function until<T>(
+  read: () => T | Promise<T>,
+  isWanted: (value: T) => boolean = Boolean,
+  everyMs = 10,
+): Promise<T> {
+  for (const end = performance.now() + PATIENCE_MS; ; await Bun.sleep(everyMs)) {
+    const value = await read();
+    if (isWanted(value)) return value;
+    if (performance.now() > end)
+      throw new TooLate(`after ${PATIENCE_MS / 1_000} s there is still ${Bun.inspect(value)} from ${read}`);
+  }
+}
