@@ -7,6 +7,7 @@ import { hasBrowser } from '../support/browser.ts';
 import { onPage, setUpPages } from '../support/browser-setup.ts';
 import { makeFolder } from '../support/folder.ts';
 import { ingestHistory, setUpInsights } from '../support/insights.ts';
+import { until } from '../support/patience.ts';
 
 const insights = setUpInsights(ingestHistory);
 const pages = setUpPages(insights);
@@ -31,7 +32,7 @@ test.skipIf(!hasBrowser)(
     const save = async (text: string): Promise<void> => {
       const before = builds;
       writeFileSync(join(watched, 'source.tsx'), text);
-      while (builds === before) await Bun.sleep(10);
+      await until(() => builds !== before);
     };
     try {
       await onPage(dev.url.origin, { key: pages.service.adminToken }, async ({ page }) => {

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { hasBrowser, PHONE, READERS, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { at, beside, setUpInsights } from '../support/insights.ts';
+import { until } from '../support/patience.ts';
 
 const COMMIT = '5e884898da28047151d0e56f8dc6292773603d0d';
 const NAME = 'Cart > sums <b>prices</b>';
@@ -59,7 +60,7 @@ async function arrowTo(page: Page, option: Locator): Promise<void> {
   do {
     const before = await chosen();
     await page.keyboard.press('ArrowDown');
-    while ((await chosen()) === before) await Bun.sleep(10);
+    await until(chosen, (now) => now !== before);
   } while ((await chosen()) !== (await option.getAttribute('id')));
 }
 

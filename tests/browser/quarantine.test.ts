@@ -8,6 +8,7 @@ import { hasBrowser, keepPicture, violationsOn } from '../support/browser.ts';
 import { setUpPages } from '../support/browser-setup.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { at, setUpInsights } from '../support/insights.ts';
+import { until } from '../support/patience.ts';
 
 const NAME = 'cart > sums';
 const failing = (name: string, hoursAgo: number, message: string) => ({
@@ -125,7 +126,7 @@ describe.skipIf(!hasBrowser)('quarantines', () => {
     fixture.stores.clock.set(TEST_NOW);
     await store.setRecovered(fixture.id, [{ id: recovered, isRecovered: true }]);
     // The service of the pages is notified of what a store changes.
-    while (!(await listed(pages.service)).some((one) => one.is_recovered)) await Bun.sleep(20);
+    await until(async () => (await listed(pages.service)).some((one) => one.is_recovered));
 
     await pages.on({}, async ({ page, open }) => {
       await page.clock.setFixedTime(Date.now());

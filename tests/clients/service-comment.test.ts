@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { HOST_TOKEN, PullHost } from '../support/pull-host.ts';
 import { gateJobs } from './support/gate-job.ts';
 import { ClientService } from './support/service.ts';
@@ -47,8 +47,7 @@ test('a job that fails leaves the comment to the service, which writes one and s
   const gate = gateJobs(service, 'shop', folder);
   const ran = await gate({ rows: [NEW, pass('pays')], args: ['--comment'], env });
   expect([ran.code, ran.printed]).toEqual([7, expect.stringContaining('The service keeps the comment')]);
-  const deadline = Date.now() + PATIENCE_MS;
-  while (host.own().length === 0 && Date.now() < deadline) await Bun.sleep(100);
+  await until(() => host.own().length > 0);
   expect(host.changes).toHaveLength(1);
   expect(host.own().map(({ body }) => body)).toEqual([
     expect.stringContaining(`](${service.origin}/app/acme/shop/commits/${COMMIT})`),

@@ -9,6 +9,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { manifestLineOf, pastOf, writePast } from '../support/past.ts';
+import { until } from '../support/patience.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 import { zipOf } from '../support/zip.ts';
@@ -67,7 +68,7 @@ describe('import folder', () => {
     ];
     for (const done of [5, 20]) {
       const child = start(args);
-      while (lines(`${manifest}.state`).length < done && child.exitCode === null) await Bun.sleep(5);
+      await until(() => lines(`${manifest}.state`).length >= done || child.exitCode !== null, Boolean, 5);
       child.kill('SIGKILL');
       await child.exited;
     }

@@ -10,6 +10,7 @@ import { migrateClickHouse, runMigrationStatement } from '../../src/clickhouse/m
 import type { Query } from '../../src/clickhouse/query.ts';
 import { StoreUnavailable, UserError } from '../../src/errors.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
+import { until } from '../support/patience.ts';
 
 let server: TestClickHouse;
 let clickhouse: ClickHouse;
@@ -121,8 +122,11 @@ describe('a read', () => {
     await server.untilSeen('test/probe');
     gone.abort(new Error('the reader is gone'));
     await expect(read).rejects.toThrow('the reader is gone');
-    for (let kills = 0; kills < 3; await Bun.sleep(20))
+    let kills = 0;
+    await until(async () => {
       kills += (await server.seen()).statements.filter((statement) => statement.startsWith('KILL QUERY')).length;
+      return kills >= 3;
+    });
   });
 
   test.each([

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { upload } from '../support/fault-uploads.ts';
 import { makeFolder } from '../support/folder.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { randomFrom } from '../support/random.ts';
 import { runCommand, ServiceProcess } from '../support/service-process.ts';
 
@@ -36,10 +36,8 @@ test('a deletion survives kills, and verify finds no difference', async () => {
     await service.kill();
     await service.start();
   }
-  let finished = false;
-  for (const until = performance.now() + PATIENCE_MS; !finished && performance.now() < until; await Bun.sleep(50))
-    finished = (await deletions()).every(({ finished_at: at }) => at !== null);
-  expect(await deletions()).toMatchObject([{ removed: { repositories: 1, executions: 3 * TESTS, tests: TESTS } }]);
+  const finished = await until(deletions, (all) => all.every(({ finished_at: at }) => at !== null));
+  expect(finished).toMatchObject([{ removed: { repositories: 1, executions: 3 * TESTS, tests: TESTS } }]);
   const kept = await service.request('/v1/ci/acme/repositories/kept/search/tests?test_name=*');
   expect(await kept.json()).toMatchObject({ total: TESTS });
   expect(await (await service.request(`${SHOP}/search/tests?test_name=*`)).json()).toMatchObject({ total: 0 });

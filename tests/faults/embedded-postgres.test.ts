@@ -10,6 +10,7 @@ import { RepositoryStore } from '../../src/postgres/repositories.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
+import { until } from '../support/patience.ts';
 import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores } from '../support/stores.ts';
 
@@ -76,8 +77,9 @@ describe('the embedded PostgreSQL', () => {
     const recorded = await repositories.record({ host: 'github.com', owner: 'acme', name: 'shop' });
     const before = postmaster(dataDir);
     process.kill(before, 'SIGKILL');
-    while (await postgres.ping()) await Bun.sleep(10);
-    while (!(await postgres.ping())) await Bun.sleep(50);
+    const answers = () => postgres.ping();
+    await until(answers, (isThere) => !isThere);
+    await until(answers);
     expect(postmaster(dataDir)).not.toBe(before);
     expect(repairs).toEqual([
       expect.stringMatching(/^The embedded PostgreSQL ended \(SIGKILL\) and is started again\./),

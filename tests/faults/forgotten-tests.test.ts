@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { testsSchema, upload } from '../support/fault-uploads.ts';
 import { makeFolder } from '../support/folder.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { randomFrom } from '../support/random.ts';
 import { runCommand, ServiceProcess } from '../support/service-process.ts';
 
@@ -51,10 +51,8 @@ test('forgetting survives kills, and verify finds no difference', async () => {
     await service.kill();
     await service.start();
   }
-  let finished = false;
-  for (const until = performance.now() + PATIENCE_MS; !finished && performance.now() < until; await Bun.sleep(50))
-    finished = (await forgettings()).every(({ finished_at: at }) => at !== null);
-  expect(await forgettings()).toMatchObject([{ removed: { executions: 3 * FORGOTTEN, tests: FORGOTTEN } }]);
+  const finished = await until(forgettings, (all) => all.every(({ finished_at: at }) => at !== null));
+  expect(finished).toMatchObject([{ removed: { executions: 3 * FORGOTTEN, tests: FORGOTTEN } }]);
   // The same report brings nothing back, and is answered as before.
   await upload(service, { repository: 'shop', run: 3, tests: TESTS });
   const kept = await service.request(`${SHOP}/search/tests?test_name=*`);

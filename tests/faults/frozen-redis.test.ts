@@ -9,6 +9,7 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { junitReport } from '../support/gateway.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -66,7 +67,8 @@ describe.skipIf(!hasRedis)('while Redis is frozen', () => {
     expect(refused.at(-1)?.seconds).toBeLessThan(1 + anyway);
 
     redis.thaw();
-    for (const { test } of refused) while ((await upload(test)).response.status !== 202) await Bun.sleep(POLL_MS);
+    for (const { test } of refused)
+      await until(async () => (await upload(test)).response.status === 202, Boolean, POLL_MS);
     await driver.settle();
     const { tests } = await app.get<{ tests: { test_name: string; executions: number }[] }>(
       `${base}/search/tests?test_name=*`,

@@ -12,7 +12,7 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 
 const DATA_DIR = makeFolder('version');
 const deps = await openDeps(readConfig({ ...process.env, DATA_DIR, LOG_LEVEL: 'error' }));
@@ -34,10 +34,9 @@ try {
     }),
   );
   await deps.producers.of(testRuns).addMany([...jobs, ...jobs]);
-  while ((await deps.producers.of(testRuns).depth()) > 0) await Bun.sleep(20);
+  await until(async () => (await deps.producers.of(testRuns).depth()) === 0);
   for (const { loop } of workers.evaluators) await loop.idle();
-  for (const end = performance.now() + PATIENCE_MS; !deps.notifications.isConnected && performance.now() < end; )
-    await Bun.sleep(50);
+  await until(() => deps.notifications.isConnected);
   const report = await verify(deps);
   await workers.stop();
   const differences = report.checks.filter((check) => check.count > 0);

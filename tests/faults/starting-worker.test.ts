@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Server } from 'node:net';
 import { openRedisQueues } from '../../src/queue/backend.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 
 const QUEUE = 'jobs';
@@ -57,15 +57,14 @@ describe.skipIf(!hasRedis)('a worker that starts while Redis closes its connecti
     const done: unknown[] = [];
     const worker = queues.worker(QUEUE, async (job) => void done.push(job.data), { concurrency: 1, isOrdered: false });
     try {
-      while (gate.refused < 2) await Bun.sleep(10);
+      await until(() => gate.refused >= 2);
       gate.isOpen = true;
       await queue.add(QUEUE, 1);
-      const deadline = performance.now() + PATIENCE_MS;
-      while (done.length === 0 && performance.now() < deadline) await Bun.sleep(10);
+      await until(() => done.length > 0);
       // The second comes when the worker waits for jobs.
       await Bun.sleep(200);
       await queue.add(QUEUE, 2);
-      while (done.length === 1 && performance.now() < deadline) await Bun.sleep(10);
+      await until(() => done.length > 1);
       expect(done).toEqual([1, 2]);
     } finally {
       await worker.close();

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { eq } from 'drizzle-orm';
 import { applicationKeys } from '../../src/postgres/schema.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 
 const TEST = '8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
 const search = (owner = 'acme', name = 'shop') => `/v1/ci/${owner}/repositories/${name}/search/tests?test_name=*`;
@@ -106,11 +106,7 @@ describe('access', () => {
     await app.request(search(), { token });
     const { db } = app.stores.postgres;
     const read = () => db.select().from(applicationKeys).where(eq(applicationKeys.id, key.id));
-    let [row] = await read();
-    for (const end = performance.now() + PATIENCE_MS; !row?.lastUsedAt && performance.now() < end; ) {
-      await Bun.sleep(10);
-      [row] = await read();
-    }
+    const [row] = await until(read, ([found]) => found?.lastUsedAt != null);
     expect(row?.lastUsedAt?.getTime()).toBe(app.stores.clock.now());
     expect(JSON.stringify(row)).not.toContain(token);
   });

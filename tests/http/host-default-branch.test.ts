@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { TEST_NOW } from '../support/clock.ts';
 import { MINUTE, READER, setUpHostApp } from '../support/host-app.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 
 const t = setUpHostApp();
 
@@ -11,9 +11,11 @@ describe('the default branch', () => {
     t.stores.repositories.record({ host: 'github.com', owner: t.path.owner, name });
   /** It is learned outside of requests; this waits for it. */
   const expectLearned = async (branch: string, name = t.path.name): Promise<void> => {
-    const end = performance.now() + PATIENCE_MS;
-    while ((await find(name))?.defaultBranch !== branch && performance.now() < end) await Bun.sleep(10);
-    expect(await find(name)).toMatchObject({ defaultBranch: branch, defaultBranchSource: 'host' });
+    const learned = await until(
+      () => find(name),
+      (found) => found?.defaultBranch === branch,
+    );
+    expect(learned).toMatchObject({ defaultBranchSource: 'host' });
   };
 
   test('of a recorded repository is learned from the host, which overrules uploads', async () => {

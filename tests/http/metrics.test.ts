@@ -16,6 +16,7 @@ import { openTestApp, type TestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { readMetrics, Samples } from '../support/metrics.ts';
+import { until } from '../support/patience.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 let stores: TestStores;
@@ -231,7 +232,7 @@ test('the stores say how much they hold, how much room is left, and who waits fo
   await holder.query('begin');
   await holder.query('select pg_advisory_xact_lock($1)', [LOCK]);
   const waiting = postgres.pool.query('select pg_advisory_xact_lock($1)', [LOCK]);
-  while ((await readBacklog(postgres.db, Date.now())).lockWaits === 0) await Bun.sleep(20);
+  await until(async () => (await readBacklog(postgres.db, Date.now())).lockWaits > 0);
   await holder.query('commit');
   holder.release();
   await waiting;

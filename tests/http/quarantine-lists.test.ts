@@ -11,7 +11,7 @@ import type { Repository } from '../../src/postgres/repositories.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { linksOf, openTestApp, type TestApp } from '../support/http.ts';
 import { openReplica, type Replica } from '../support/other-process.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 let app: TestApp;
@@ -44,20 +44,22 @@ async function quarantine(repository: Repository, testName: string, branch: stri
   return created;
 }
 
-/** Asks until the answer is as wanted; gives up after far longer than it should take. */
-async function comesTrue(isThere: () => Promise<boolean>): Promise<boolean> {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
-    if (await isThere()) return true;
-    await Bun.sleep(10);
-  }
-  return false;
-}
-
 const processes = (): [string, TestApp][] => [
   ['this process', app],
   ['another', hearing],
   ['one without notifications', deaf],
 ];
+
+/** Asks a process for a list until it is as wanted. */
+const listed = (
+  [name, process]: [string, Pick<TestApp, 'get'>],
+  base: string,
+  isWanted: (tests: Listed['quarantined_tests']) => boolean,
+) =>
+  until(
+    async () => ({ name, tests: (await process.get<Listed>(base)).quarantined_tests }),
+    ({ tests }) => isWanted(tests),
+  );
 
 describe('entity tags', () => {
   test('are strong, the same in every process, and give 304 until something changes', async () => {
@@ -91,11 +93,7 @@ describe('entity tags', () => {
     for (const isRecovered of [true, false]) {
       await app.stores.quarantines.setRecovered(repository.id, [{ id, isRecovered }]);
       for (const [name, process] of processes()) {
-        const isSeen = await comesTrue(async () => {
-          const { quarantined_tests } = await process.get<Listed>(base);
-          return quarantined_tests[0]?.is_recovered === isRecovered;
-        });
-        expect([name, isSeen]).toEqual([name, true]);
+        await listed([name, process], base, ([test]) => test?.is_recovered === isRecovered);
         const tag = (await process.request(base)).headers.get('etag');
         expect([name, tag === before.get(name)]).toEqual([name, !isRecovered]);
       }
@@ -113,13 +111,7 @@ describe('freshness', () => {
     for (const name of ['a', 'b', 'c']) {
       await quarantine(repository, name);
       expect((await app.get<Listed>(base)).quarantined_tests.at(-1)?.test_name).toBe(name);
-      for (const [where, process] of processes()) {
-        const isSeen = await comesTrue(async () => {
-          const { quarantined_tests } = await process.get<Listed>(base);
-          return quarantined_tests.at(-1)?.test_name === name;
-        });
-        expect([where, isSeen]).toEqual([where, true]);
-      }
+      for (const process of processes()) await listed(process, base, (tests) => tests.at(-1)?.test_name === name);
     }
   });
 
@@ -150,10 +142,7 @@ describe('freshness', () => {
     await Promise.all([write(app.stores.quarantines, 'here'), write(hearing.quarantines, 'there')]);
     isWriting = false;
     expect(Math.min(...(await Promise.all(readers)))).toBeGreaterThan(5);
-    for (const [name, process] of processes()) {
-      const isWhole = async () => (await process.get<Listed>(base)).quarantined_tests.length === 2 * WRITES;
-      expect([name, await comesTrue(isWhole)]).toEqual([name, true]);
-    }
+    for (const process of processes()) await listed(process, base, (tests) => tests.length === 2 * WRITES);
   });
 
   test('a process whose notifications break polls for changes, and is notified again once reconnected', async () => {
@@ -164,18 +153,14 @@ describe('freshness', () => {
     await pool.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ci-insights listener'",
     );
-    await comesTrue(async () => !replica.notifications.isConnected);
-    expect(replica.notifications.isConnected).toBe(false);
+    await until(() => !replica.notifications.isConnected);
     await quarantine(repository, 'meanwhile');
     const sees = (name: string) =>
-      comesTrue(async () =>
-        (await replica.get<Listed>(base)).quarantined_tests.some(({ test_name }) => test_name === name),
-      );
-    expect(await sees('meanwhile')).toBe(true);
-    await comesTrue(async () => replica.notifications.isConnected);
-    expect(replica.notifications.isConnected).toBe(true);
+      listed(['the replica', replica], base, (tests) => tests.some(({ test_name }) => test_name === name));
+    await sees('meanwhile');
+    await until(() => replica.notifications.isConnected);
     await quarantine(repository, 'again');
-    expect(await sees('again')).toBe(true);
+    await sees('again');
     await replica.close();
   });
 });

@@ -10,7 +10,7 @@ import { openRedisQueues, type QueueBackend } from '../../src/queue/backend.ts';
 import { junitReport } from '../support/gateway.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -208,13 +208,17 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
 
   /** Sends requests of a new key until both replicas count them together: on a busy machine, Redis may answer too late. */
   const askTogether = async (times: number) => {
-    for (const end = performance.now() + PATIENCE_MS; ; ) {
-      const before = await countedAlone();
-      lines.length = 0;
-      const answers = await ask(await key(), times);
-      if ((await countedAlone()) === before || performance.now() > end) return answers;
-      await Bun.sleep(100);
-    }
+    const { answers } = await until(
+      async () => {
+        const before = await countedAlone();
+        lines.length = 0;
+        const answers = await ask(await key(), times);
+        return { answers, alone: (await countedAlone()) - before };
+      },
+      ({ alone }) => alone === 0,
+      100,
+    );
+    return answers;
   };
 
   test('answer as many requests of a key together as the limit says', async () => {
@@ -246,12 +250,10 @@ describe.skipIf(!hasRedis)('two replicas on one Redis', () => {
       expect(lines.filter((line) => line.includes('each replica counts alone'))).toHaveLength(2);
 
       await giveBack();
-      const until = performance.now() + PATIENCE_MS;
-      while (lines.filter((line) => line.includes('counts the requests of keys again')).length < 2) {
-        if (performance.now() > until) throw new Error('Redis is not used again');
+      await until(async () => {
         await ask(await key(), 2);
-        await Bun.sleep(100);
-      }
+        return lines.filter((line) => line.includes('counts the requests of keys again')).length >= 2;
+      });
       expect(passed(await askTogether(3 * LIMIT))).toBe(LIMIT);
     },
   );

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../src/errors.ts';
 import { mount } from '../../src/http/operation.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { ORIGIN, openTestApp, type TestApp } from '../support/http.ts';
+import { until } from '../support/patience.ts';
 
 const SEARCH = '/v1/ci/acme/repositories/shop/search/tests';
 const TEST = '/v1/ci/acme/repositories/shop/tests/8c0f1a52-4dd6-5a3e-9a75-0b2f1d9d3c11';
@@ -273,7 +274,7 @@ describe('repeated reads', () => {
     firstRun = Promise.withResolvers();
     const value = async () => ((await (await app.request('/trouble/slow')).json()) as { value: number }).value;
     const first = value();
-    while (runs === 0) await Bun.sleep(1);
+    await until(() => runs > 0);
     const later = Promise.all(Array.from({ length: 20 }, value));
     // Long enough for all of them to ask while the first run continues.
     await Bun.sleep(500);

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { Draining } from '../../src/operate/draining.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
+import { until } from '../support/patience.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 const SEARCH = '/v1/ci/acme/repositories/shop/search/tests';
@@ -105,7 +106,7 @@ test('a read whose client has gone is aborted, in ClickHouse too, and logged as 
     await server.untilSeen('events/log');
     client.abort();
     await expect(read).rejects.toThrow();
-    while (lines.length === 0) await Bun.sleep(10);
+    await until(() => lines.length > 0);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { operation: 'listEvents', status: 499, msg: 'request' },
     ]);

@@ -4,7 +4,7 @@ import { parseCiRules } from '../../src/domain/ci-rules.ts';
 import type { Setup } from '../../src/insights/setup.ts';
 import { junitReport, Uploads } from '../support/gateway.ts';
 import { openTestApp } from '../support/http.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 
 let uploads: Uploads;
 beforeAll(async () => {
@@ -18,14 +18,8 @@ const XML = junitReport([{ name: 'sums' }]);
 const setupOf = (base: string): Promise<Setup> => uploads.app.get<Setup>(`${base}/setup`);
 
 /** What is noted outside of a request shows soon. */
-async function until(base: string, isThere: (setup: Setup) => boolean): Promise<Setup> {
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const setup = await setupOf(base);
-    if (isThere(setup) || performance.now() > end) return setup;
-    await Bun.sleep(20);
-  }
-}
+const untilSetUp = (base: string, isThere: (setup: Setup) => boolean): Promise<Setup> =>
+  until(() => setupOf(base), isThere);
 
 test('a repository of which nothing has arrived has no step behind it', async () => {
   const { base, name } = uploads.repository();
@@ -45,7 +39,7 @@ test('a key that may send reports counts once it is used, for its repositories o
   const { key: ofOthers } = await setupOf(other.base);
   const token = await uploads.app.makeKey({ owner, repositories: [name.toUpperCase()], scope: 'upload' });
   await uploads.app.request(`${base}/setup`, { token });
-  const used = await until(base, ({ key }) => key !== null);
+  const used = await untilSetUp(base, ({ key }) => key !== null);
   expect(used.key).toEqual({ at: expect.any(String), is_identity_token: false });
   expect((await setupOf(other.base)).key).toEqual(ofOthers);
 });
@@ -104,7 +98,7 @@ test('the gate has run once it sent reports of a repository that is known', asyn
   await uploads.driver.settle();
   expect((await setupOf(base)).gate).toBeNull();
   expect((await send('ci-insights/1.0.0 gate', '3')).status).toBe(202);
-  expect((await until(base, ({ gate }) => gate !== null)).gate).toEqual({ at: expect.any(String) });
+  expect((await untilSetUp(base, ({ gate }) => gate !== null)).gate).toEqual({ at: expect.any(String) });
 });
 
 test('the kinds of CI whose jobs need no key are those that a rule lets in for this repository', async () => {

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { junitReport } from '../support/gateway.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 import { delivery, type Example, githubSite, payloadOf, WEBHOOK_SECRET } from '../support/webhooks.ts';
 
@@ -42,10 +42,6 @@ beforeAll(async () => {
   });
 });
 
-async function untilSome(list: readonly unknown[], some: number): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; list.length < some && performance.now() < end; ) await Bun.sleep(5);
-}
-
 const send = ({ body, headers }: Example, more: Record<string, string> = {}) =>
   app.request('/webhooks/github', {
     method: 'POST',
@@ -77,7 +73,7 @@ test('deliveries beyond what can be handled get 503 and Retry-After, and are tak
     }),
   );
   // Those that found room are answered when the queue takes them.
-  await Promise.race([answered, untilSome(refused, 10)]);
+  await Promise.race([answered, until(() => refused.length >= 10)]);
   expect(refused.length).toBeGreaterThanOrEqual(10);
   expect(queued).toEqual([]);
 

@@ -17,7 +17,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { prepareChunk } from '../support/prepare.ts';
 import { rowsLeft } from '../support/rows-left.ts';
 import { uniqueRepository } from '../support/stores.ts';
@@ -62,12 +62,14 @@ async function fullRepository(path = uniqueRepository()): Promise<{ path: Path; 
 
 async function untilDeleted(path: Path): Promise<Readonly<Record<string, number>>> {
   const { stores, driver } = ingest;
-  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(10)) {
-    await driver.deleter.run();
-    const [newest] = await deletionsAt(stores.postgres.db, path);
-    if (newest?.finishedAt) return newest.removed;
-  }
-  throw new Error('the deletion does not finish');
+  const [newest] = await until(
+    async () => {
+      await driver.deleter.run();
+      return deletionsAt(stores.postgres.db, path);
+    },
+    ([deletion]) => deletion?.finishedAt != null,
+  );
+  return newest?.removed ?? {};
 }
 
 const remove = (path: Path) => ingest.stores.repositories.delete(path, BY);

@@ -10,6 +10,7 @@ import { doerOf } from '../../src/postgres/repository-changes.ts';
 import { prEvents } from '../../src/queue/pr-events.ts';
 import { labelled, logOf, makeEventsJob } from '../support/events.ts';
 import { setUpApp } from '../support/ingest.ts';
+import { until } from '../support/patience.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 const ingest = setUpApp();
@@ -44,14 +45,16 @@ const forget = async (name: string, isForLater = false) => {
 };
 const work = (clickhouse: ClickHouse = ingest.stores.clickhouse) =>
   forgetPeople({ db: ingest.stores.postgres.db, clickhouse, clock: ingest.stores.clock });
-async function untilForgotten(pseudonym: string) {
-  for (;;) {
-    await work();
-    const person = await findForgotten(ingest.stores.postgres.db, pseudonym);
-    if (person?.finishedAt) return person;
-    await Bun.sleep(10);
-  }
-}
+const untilForgotten = (pseudonym: string) =>
+  until(
+    async () => {
+      await work();
+      const person = await findForgotten(ingest.stores.postgres.db, pseudonym);
+      if (!person) throw new Error('there is no such person');
+      return person;
+    },
+    ({ finishedAt }) => finishedAt !== null,
+  );
 
 const shown = z.object({ events: z.array(z.looseObject({ trigger: z.string(), metadata: z.unknown() })) });
 /** The log shows what was received before now. */

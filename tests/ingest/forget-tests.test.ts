@@ -18,7 +18,7 @@ import { TABLES_BY_TEST } from '../../src/postgres/test-rows.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { setUpApp } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
@@ -67,15 +67,15 @@ const FLAKY: Readonly<Record<string, Status>>[] = Array.from({ length: 24 }, (_,
 
 async function untilForgotten({ id }: Pick<Repository, 'id'>): Promise<Readonly<Record<string, number>>> {
   const { stores, driver } = ingest;
-  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(10)) {
-    await driver.deleter.run();
-    const [newest] = await forgettingsOf(stores.postgres.db, id);
-    if (newest?.finishedAt) {
-      await driver.settle();
-      return newest.removed;
-    }
-  }
-  throw new Error('nothing is forgotten');
+  const [newest] = await until(
+    async () => {
+      await driver.deleter.run();
+      return forgettingsOf(stores.postgres.db, id);
+    },
+    ([forgetting]) => forgetting?.finishedAt != null,
+  );
+  await driver.settle();
+  return newest?.removed ?? {};
 }
 
 async function expectConsistent(): Promise<void> {

@@ -7,6 +7,7 @@ import { makeFolder } from '../support/folder.ts';
 import { FakeGithub } from '../support/github-actions.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { type PastReport, pastOf } from '../support/past.ts';
+import { until } from '../support/patience.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -160,7 +161,7 @@ describe('import github', () => {
     for (const lines of [8, 30]) {
       const child = start(github, state);
       const count = () => (existsSync(state) ? readFileSync(state, 'utf8').split('\n').length : 0);
-      while (count() < lines && child.exitCode === null) await Bun.sleep(5);
+      await until(() => count() >= lines || child.exitCode !== null, Boolean, 5);
       child.kill('SIGKILL');
       await child.exited;
     }

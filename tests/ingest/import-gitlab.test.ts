@@ -7,6 +7,7 @@ import { makeFolder } from '../support/folder.ts';
 import { FakeGitlab } from '../support/gitlab-ci.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { type PastReport, pastOf } from '../support/past.ts';
+import { until } from '../support/patience.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -187,7 +188,7 @@ describe('import gitlab', () => {
     for (const lines of [8, 30]) {
       const child = start(project, state);
       const count = () => (existsSync(state) ? readFileSync(state, 'utf8').split('\n').length : 0);
-      while (count() < lines && child.exitCode === null) await Bun.sleep(5);
+      await until(() => count() >= lines || child.exitCode !== null, Boolean, 5);
       child.kill('SIGKILL');
       await child.exited;
     }

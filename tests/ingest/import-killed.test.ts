@@ -7,7 +7,7 @@ import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { FakeGithub } from '../support/github-actions.ts';
 import { pastOf } from '../support/past.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const BASE = '/v1/ci/acme/repositories/shop';
@@ -45,14 +45,8 @@ const start = (since: string | null) =>
     body: JSON.stringify({ host: 'github', token: 'gh-token', since }),
   });
 
-async function until(isThere: (found: RepositoryImportState['import']) => boolean) {
-  for (const end = performance.now() + PATIENCE_MS; ; ) {
-    const { import: found } = await ask<RepositoryImportState>(`${BASE}/import`);
-    if (isThere(found)) return found;
-    if (performance.now() > end) throw new Error(`it stays ${JSON.stringify(found)}`);
-    await Bun.sleep(100);
-  }
-}
+const untilImport = (isThere: (found: RepositoryImportState['import']) => boolean) =>
+  until(async () => (await ask<RepositoryImportState>(`${BASE}/import`)).import, isThere, 100);
 
 /** Executions in all runs, as the page of the runs counts them. */
 async function storedExecutions(): Promise<number> {
@@ -70,7 +64,7 @@ test('it is interrupted with what was taken, continues with the token, and every
     answer: () => new Response(new ReadableStream()),
   });
   expect((await start(new Date(NOW - 10 * DAY_MS).toISOString())).status).toBe(202);
-  const running = await until(
+  const running = await untilImport(
     (found) => found?.status !== 'running' || (found.progress.executions > 0 && github.trouble.length === 0),
   );
   expect(running).toMatchObject({ status: 'running', failure: null });
@@ -78,12 +72,12 @@ test('it is interrupted with what was taken, continues with the token, and every
   await service.start();
   const asked = github.asked.length;
   // No process imports any more: the token is gone.
-  const interrupted = await until((found) => found?.status === 'interrupted');
+  const interrupted = await untilImport((found) => found?.status === 'interrupted');
   expect(interrupted).toMatchObject({ id: running?.id, receipt: null, finished_at: null });
   expect(interrupted?.progress.executions).toBeGreaterThanOrEqual(running?.progress.executions ?? 0);
   expect(github.asked.slice(asked)).toEqual([]);
   expect((await start(null)).status).toBe(202);
-  const done = await until((found) => found?.status !== 'running');
+  const done = await untilImport((found) => found?.status !== 'running');
   expect(done).toMatchObject({ id: running?.id, status: 'finished', failure: null });
   expect(await storedExecutions()).toBe(reports.length * TESTS);
 });

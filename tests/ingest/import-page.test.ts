@@ -6,7 +6,7 @@ import { FakeGithub } from '../support/github-actions.ts';
 import { FakeGitlab } from '../support/gitlab-ci.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { pastOf } from '../support/past.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
@@ -43,15 +43,11 @@ const start = (body: Record<string, unknown> = {}, token?: string) =>
   });
 const state = (address = ADDRESS) => app.get<RepositoryImportState>(address);
 
-async function until(isThere: (found: RepositoryImportState['import']) => boolean, address = ADDRESS) {
-  for (const end = performance.now() + PATIENCE_MS; ; ) {
-    const { import: found } = await state(address);
-    if (isThere(found)) return found;
-    if (performance.now() > end) throw new Error(`it stays ${JSON.stringify(found)}`);
+const untilImport = (isThere: (found: RepositoryImportState['import']) => boolean, address = ADDRESS) =>
+  until(async () => {
     await ingest.driver.settle();
-    await Bun.sleep(50);
-  }
-}
+    return (await state(address)).import;
+  }, isThere);
 
 test('nothing was imported at first, and the answer says from where it can be', async () => {
   expect(await state()).toEqual({
@@ -79,7 +75,7 @@ test('only who administers the repository starts one, of a host that is configur
 
 test('a token that the host refuses is told with what to do, and is in no answer', async () => {
   expect((await start({ token: 'a-wrong-token' })).status).toBe(202);
-  const failed = await until((found) => found?.status === 'failed');
+  const failed = await untilImport((found) => found?.status === 'failed');
   expect(failed?.failure).toContain('401');
   expect(JSON.stringify(await state())).not.toContain('a-wrong-token');
 });
@@ -91,13 +87,13 @@ test('one that is cut off says so, continues with the token, and ends with a rec
   });
   expect((await start()).status).toBe(202);
   expect((await start()).status).toBe(409);
-  const waiting = await until((found) => found?.progress.waiting_for != null);
+  const waiting = await untilImport((found) => found?.progress.waiting_for != null);
   expect(waiting?.status).toBe('running');
   const cancelled = await app.request(ADDRESS, { method: 'DELETE' });
   expect([cancelled.status, (await state()).import?.status]).toEqual([200, 'cancelled']);
   github.trouble.length = 0;
   expect((await start({ since: null })).status).toBe(202);
-  const done = await until((found) => found?.status !== 'running');
+  const done = await untilImport((found) => found?.status !== 'running');
   expect(done).toMatchObject({ id: waiting?.id, status: 'finished', failure: null });
   expect(done?.receipt?.reports.stored).toBeGreaterThan(20);
   expect(done?.progress.share).toBeLessThanOrEqual(1);
@@ -118,7 +114,7 @@ test('one whose process is gone is interrupted after a while, and may be started
   expect((await state()).import?.status).toBe('interrupted');
   const { import: before } = await state();
   expect((await start({ since: null })).status).toBe(202);
-  const again = await until((found) => found?.status === 'finished');
+  const again = await untilImport((found) => found?.status === 'finished');
   expect(again?.id).toBe(before?.id);
 });
 
@@ -137,7 +133,7 @@ test('GitLab is imported by the same operations, from a project in a group withi
     body: JSON.stringify({ host: 'gitlab', source: NESTED, token: 'glpat-of-the-test', since: SINCE }),
   });
   expect(answer.status).toBe(202);
-  const done = await until((found) => found?.status !== 'running', `${OF_GITLAB}/import`);
+  const done = await untilImport((found) => found?.status !== 'running', `${OF_GITLAB}/import`);
   expect(done).toMatchObject({ status: 'finished', host: 'gitlab', source: NESTED, failure: null });
   expect(done?.receipt?.executions.accepted).toBeGreaterThan(100);
 });

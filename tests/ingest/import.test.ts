@@ -20,7 +20,7 @@ import { makeFolder } from '../support/folder.ts';
 import { setUpIngest } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
 import { liveAddressOf, type PastReport, pastOf, writePast } from '../support/past.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { realPast } from '../support/real-past.ts';
 import { saidOf as said } from '../support/said.ts';
 import { openServiceApp, type ServiceApp } from '../support/service-app.ts';
@@ -247,11 +247,9 @@ describe('an import', () => {
             "select from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'transactionid'",
           )
         ).rowCount !== 0;
-      while (!(await isBlocked())) await Bun.sleep(5);
+      await until(isBlocked);
       await stores.producers.of(testRuns).addMany([job]);
-      const until = performance.now() + PATIENCE_MS;
-      while (!(await isStored()) && performance.now() < until) await Bun.sleep(5);
-      expect(await isStored()).toBe(true);
+      await until(isStored);
     });
     await driver.settle();
     await driver.verify();

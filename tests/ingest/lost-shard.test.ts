@@ -14,6 +14,7 @@ import { prEvents } from '../../src/queue/pr-events.ts';
 import { type ClusterRepository, setUpOnCluster, storedOf } from '../support/clickhouse-real/on-cluster.ts';
 import { hasRealClickHouse } from '../support/clickhouse-real/server.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
+import { until } from '../support/patience.ts';
 
 const DAY_MS = 86_400_000;
 const BY = byService('a test');
@@ -34,9 +35,6 @@ describe.skipIf(!hasRealClickHouse)('a shard that is lost', () => {
       { repository_id: id, trigger: `@${login}` },
     );
     return countRow.parse(row).n;
-  };
-  const until = async (isDone: () => Promise<boolean>): Promise<void> => {
-    while (!(await isDone())) await Bun.sleep(20);
   };
   const isDeleted = async ({ path }: ClusterRepository): Promise<boolean> =>
     (await deletionsAt(on.stores.postgres.db, path))[0]?.finishedAt instanceof Date;

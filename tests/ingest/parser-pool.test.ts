@@ -14,6 +14,7 @@ import { parsersEnded } from '../../src/observability/metrics.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { junitReport } from '../support/gateway.ts';
 import { otlpProtobuf } from '../support/otlp.ts';
+import { until } from '../support/patience.ts';
 import { processTree } from '../support/process-tree.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -192,14 +193,9 @@ test('owners take turns', async () => {
 
 /** Resolves once a parser has begun to read, and reads no further. */
 async function stopped(): Promise<number> {
-  for (;;) {
-    const [pid] = parserPids();
-    if (pid !== undefined) {
-      process.kill(pid, 'SIGSTOP');
-      return pid;
-    }
-    await Bun.sleep(5);
-  }
+  const [pid = 0] = await until(parserPids, (pids) => pids.length > 0, 5);
+  process.kill(pid, 'SIGSTOP');
+  return pid;
 }
 
 test('a small upload is read while large ones occupy every parser, and neither track takes more than its share', async () => {
@@ -213,7 +209,7 @@ test('a small upload is read while large ones occupy every parser, and neither t
   for (const one of large) expect(await one).toEqual(here);
   expect(await parse(...small())).toMatchObject({ outcome: 'parsed' });
   // The pool ends the extra parser without waiting for it.
-  while (parserPids().length !== 1) await Bun.sleep(5);
+  await until(parserPids, (pids) => pids.length === 1);
 });
 
 test('what says that it is small and is not is read as what it is', async () => {

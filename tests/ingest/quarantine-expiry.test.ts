@@ -7,7 +7,7 @@ import type { Repository } from '../../src/postgres/repositories.ts';
 import { quarantines } from '../../src/postgres/schema.ts';
 import { setUpApp } from '../support/ingest.ts';
 import { openReplica, type Replica } from '../support/other-process.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { uniqueRepository } from '../support/stores.ts';
 
 const service = setUpApp();
@@ -108,9 +108,11 @@ describe('the end of a quarantine', () => {
     expect([await size(service.app), await size(replica)]).toEqual([1, 1]);
     await moveEnd(id, -0.001);
     await everyWorker(endExpired);
-    const deadline = Date.now() + PATIENCE_MS;
-    while ((await size(service.app)) + (await size(replica)) > 0 && Date.now() < deadline) await Bun.sleep(5);
-    expect([await size(service.app), await size(replica)]).toEqual([0, 0]);
+    for (const app of [service.app, replica])
+      await until(
+        () => size(app),
+        (listed) => listed === 0,
+      );
     expect((await service.app.request(`${base}/${id}`)).status).toBe(404);
   });
 

@@ -16,7 +16,7 @@ import { labelled, makeEventsJob } from '../support/events.ts';
 import { openTestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { startRedisCluster, startSentinels } from '../support/redis-topologies.ts';
 import { openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
@@ -220,14 +220,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const done = new Set<unknown>();
     const worker = queues.worker('lost', async (job) => done.add(job.data), { concurrency: 1, isOrdered: false });
     await queue.add('before', 'before');
-    /** The client gives up on a lost master after 3 s, and the sentinels elect within a few more. */
-    const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-      const end = performance.now() + PATIENCE_MS;
-      while (!(await isSo())) {
-        if (performance.now() > end) throw new Error('the replica has not taken over');
-        await Bun.sleep(20);
-      }
-    };
     await until(() => done.has('before'));
     await sentinels.loseMaster();
     let refused = 0;
@@ -236,6 +228,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
         () => true,
         () => false,
       );
+    // The client gives up on a lost master after 3 s, and the sentinels elect within a few more.
     await until(async () => {
       const isThere = await isAdded();
       if (!isThere) refused++;

@@ -22,6 +22,7 @@ import { grantedUser, hasRealClickHouse } from '../support/clickhouse-real/serve
 import { TEST_NOW } from '../support/clock.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob, type TestExecution } from '../support/jobs.ts';
+import { until } from '../support/patience.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -168,7 +169,7 @@ describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
       await send();
       await killed;
       await send();
-      for (const { id } of repositories[other] ?? []) while (!(await isDone(id))) await Bun.sleep(20);
+      for (const { id } of repositories[other] ?? []) await until(() => isDone(id));
       for (const { id } of repositories[lost] ?? [])
         await expect(clickhouse.rows(STORED, { id })).rejects.toThrow(StoreUnavailable);
       // A process may start meanwhile.
@@ -179,7 +180,7 @@ describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
 
       await cluster.servers[lost]?.start();
       await driver.sweeper.sweep(0);
-      for (const { id } of repositories.flat()) while (!(await isDone(id))) await Bun.sleep(20);
+      for (const { id } of repositories.flat()) await until(() => isDone(id));
       await driver.verify();
       for (const { id } of repositories.flat())
         expect(await clickhouse.rows(DISTINCT, { id })).toEqual([{ executions: wave * 50 }]);
@@ -197,11 +198,10 @@ describe.skipIf(!hasRealClickHouse)('on a cluster of real servers', () => {
         () => 'ran to its end',
         () => 'was ended',
       );
-    let ended: unknown[] = [];
-    while (ended.length === 0) {
-      ended = await clickhouse.rows(`KILL QUERY WHERE query LIKE concat('%/* ', '${id}', '%') ASYNC`);
-      await Bun.sleep(20);
-    }
+    await until(
+      () => clickhouse.rows(`KILL QUERY WHERE query LIKE concat('%/* ', '${id}', '%') ASYNC`),
+      (ended) => ended.length > 0,
+    );
     expect(await read).toBe('was ended');
   });
 });

@@ -24,6 +24,7 @@ import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp } from '../support/http.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob, type TestExecution } from '../support/jobs.ts';
+import { until } from '../support/patience.ts';
 import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -127,7 +128,7 @@ describe.skipIf(!hasRealClickHouse)('on a real server', () => {
       );
       driver.watch(repository);
       for (const job of jobs) await stores.producers.of(testRuns).addMany([job]);
-      while ((await refused()).count === 0) await Bun.sleep(20);
+      await until(refused, ({ count }) => count > 0);
       // Like a minute later.
       await db
         .update(ingestBlocks)

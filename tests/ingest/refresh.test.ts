@@ -13,6 +13,7 @@ import { commitRecords, stale, staleCommits } from '../../src/postgres/schema.ts
 import { noteStale, readStale, settleStale } from '../../src/postgres/stale.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { makeJob } from '../support/jobs.ts';
+import { until } from '../support/patience.ts';
 import { prepareChunk } from '../support/prepare.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -101,9 +102,9 @@ test('a repository that another process holds keeps no other from being judged, 
   await db.transaction(async (tx) => {
     await lockPartitionsOf(tx, held);
     refreshed = new Refresh({ db, clickhouse, clock, quarantines }, true).round({ name: 'judgements' }, () => false);
-    while (!(await isJudged(other))) await Bun.sleep(5);
+    await until(() => isJudged(other));
     const later = await failElsewhere();
-    while (!(await isJudged(later))) await Bun.sleep(5);
+    await until(() => isJudged(later));
     expect(await isJudged(held)).toBe(false);
   });
   await refreshed;

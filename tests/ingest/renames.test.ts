@@ -7,7 +7,7 @@ import type { Status } from '../../src/domain/status.ts';
 import { audit } from '../../src/postgres/schema.ts';
 import { Course } from '../support/backtests.ts';
 import { setUpApp } from '../support/ingest.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 
 const ingest = setUpApp();
 
@@ -83,15 +83,6 @@ async function eventsOf(repositoryId: string) {
     .array(z.object({ type: z.string(), trigger: z.string(), metadata: z.string() }))
     .parse(rows)
     .map(({ metadata, ...event }) => ({ ...event, ...JSON.parse(metadata) }));
-}
-
-/** Waits for what a process learns within a second. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('it never came true');
-    await Bun.sleep(50);
-  }
 }
 
 describe('a renamed test', () => {

@@ -29,6 +29,7 @@ import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeFolder } from '../support/folder.ts';
 import { IngestDriver } from '../support/ingest.ts';
 import { makeJob } from '../support/jobs.ts';
+import { until } from '../support/patience.ts';
 import { randomFrom } from '../support/random.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../support/stores.ts';
 
@@ -265,7 +266,7 @@ test('a job that was tried again is kept once more when it is stored, so that a 
     throw new StoreUnavailable('clickhouse');
   })({ ...stores, kept });
   await stores.producers.of(testRuns).add(job);
-  while ((await stores.producers.of(testRuns).depth()) > 0) await Bun.sleep(5);
+  await until(async () => (await stores.producers.of(testRuns).depth()) === 0);
   await worker.close();
   await kept.close();
   expect(attempts).toBe(2);

@@ -9,7 +9,7 @@ import { identities } from '../../src/postgres/schema.ts';
 import { TEST_NOW } from '../support/clock.ts';
 import { openTestApp, type TestApp } from '../support/http.ts';
 import { setUpIngest } from '../support/ingest.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { emptyStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
 
@@ -174,9 +174,10 @@ test('over REST a worker makes one at a time, and its report is kept', async () 
   const [first, second] = await Promise.all([ask('/v1/verifications', 'POST'), ask('/v1/verifications', 'POST')]);
   expect([first.status, second.status]).toEqual([202, 202]);
   expect(second.body.id).toBe(first.body.id);
-  let found = first.body;
-  for (const until = Date.now() + PATIENCE_MS; found.status === 'running' && Date.now() < until; await Bun.sleep(50))
-    found = (await ask(`/v1/verifications/${first.body.id}`)).body;
+  const found = await until(
+    async () => (await ask(`/v1/verifications/${first.body.id}`)).body,
+    ({ status }) => status !== 'running',
+  );
   expect(found).toMatchObject({
     status: 'finished',
     repositories: 2,

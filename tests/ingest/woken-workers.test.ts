@@ -7,6 +7,7 @@ import { Notifications } from '../../src/postgres/notifications.ts';
 import { readPartsOf } from '../../src/postgres/partitions.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { TEST_NOW } from '../support/clock.ts';
+import { until } from '../support/patience.ts';
 import { prepareChunk } from '../support/prepare.ts';
 import { openTestStores, uniqueRepository } from '../support/stores.ts';
 import { runOf } from '../support/verdicts.ts';
@@ -21,7 +22,7 @@ test('a block that one process stores is evaluated by another, which does not lo
   const other = startWorkers({ ...stores, notifications }, { evaluationPauseMs: 0, evaluationEveryMs: DAY_MS });
   try {
     await notifications.connect();
-    while (!notifications.isConnected) await Bun.sleep(5);
+    await until(() => notifications.isConnected);
     for (const { loop } of other.evaluators) await loop.idle();
     const repository = uniqueRepository();
     const recorded = await stores.repositories.record(repository);
@@ -29,7 +30,10 @@ test('a block that one process stores is evaluated by another, which does not lo
     const job = runOf({ repository, runId: '1', at: TEST_NOW, results: { test: 'passed' }, receivedAt: TEST_NOW });
     const options = { repositoryId: id, defaultBranch, now: TEST_NOW, retentionDays: 90 };
     await new Ledger({ db, clickhouse: stores.clickhouse, clock: stores.clock }).write([prepareChunk(job, options)]);
-    while ((await readPartsOf(db, id)).length > 0) await Bun.sleep(5);
+    await until(
+      () => readPartsOf(db, id),
+      (parts) => parts.length === 0,
+    );
   } finally {
     await other.stop();
     await notifications.close();

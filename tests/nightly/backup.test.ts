@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../support/patience.ts';
 import { ROOT, runCommand, ServiceProcess } from '../support/service-process.ts';
 
 const SHOP = '/v1/ci/acme/repositories/shop';
@@ -24,15 +25,11 @@ async function upload(service: ServiceProcess, runId: number): Promise<{ accepte
   );
   expect(sent.status).toBe(202);
   const { id } = (await sent.json()) as { id: string };
-  for (;;) {
-    const receipt = (await (await service.request(`${SHOP}/uploads/${id}`)).json()) as {
-      status: string;
-      accepted: number;
-      duplicate: number;
-    };
-    if (receipt.status === 'stored') return receipt;
-    await Bun.sleep(20);
-  }
+  type Receipt = { status: string; accepted: number; duplicate: number };
+  return until(
+    async () => (await (await service.request(`${SHOP}/uploads/${id}`)).json()) as Receipt,
+    ({ status }) => status === 'stored',
+  );
 }
 
 const copy = (from: string, to: string): void => {

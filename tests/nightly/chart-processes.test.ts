@@ -9,6 +9,7 @@ import { chartTools, LEAST } from '../support/chart.ts';
 import { grantedUser, hasRealClickHouse, startRealClickHouse } from '../support/clickhouse-real/server.ts';
 import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { CLI, ServiceProcess } from '../support/service-process.ts';
 
@@ -140,7 +141,7 @@ describe.skipIf(!tools || !hasRedis || !hasRealClickHouse)('the processes of the
       await service.start();
       expect(probes).toHaveLength(3);
       const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status;
-      for (const path of probes) while ((await statusOf(path)) !== 200) await Bun.sleep(50);
+      for (const path of probes) await until(async () => (await statusOf(path)) === 200);
       if (command === 'serve') {
         const headers = { authorization: `Bearer ${TOKEN}` };
         expect((await fetch(`http://127.0.0.1:${ports.PORT}/v1/keys`, { headers })).status).toBe(200);

@@ -15,7 +15,7 @@ import { startClickHouseServer, type TestClickHouse } from '../support/clickhous
 import type { FaultInput } from '../support/clickhouse-server/faults.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { isEvaluated } from '../support/stored-exactly.ts';
 
 const REPOSITORY = { host: 'github.com', owner: 'acme', name: 'trouble' };
@@ -86,21 +86,21 @@ test.each(TROUBLES)('a ClickHouse that %s loses nothing and doubles nothing', as
   await deps.producers.of(testRuns).addMany(jobs.slice(0, JOBS / 2));
   const depth = async () => (await deps.producers.of(testRuns).depth()) + (await deps.producers.of(prEvents).depth());
   const troubleEnds = performance.now() + 25_000;
-  const deadline = performance.now() + PATIENCE_MS;
   // Then it recovers, as no job may need that for longer than its retries.
   while (performance.now() < troubleEnds && (await depth()) > 0) await Bun.sleep(50);
   const { requests } = await server.seen();
   expect(requests).toBeGreaterThan(10);
-  while (performance.now() < deadline && (await depth()) > 0) await Bun.sleep(50);
+  await until(depth, (jobs) => jobs === 0, 50);
   for (const { loop } of workers.evaluators) await loop.idle();
-  while (!(await isEvaluated(deps)) && performance.now() < deadline) await Bun.sleep(100);
+  await until(() => isEvaluated(deps));
   const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);
   expect(report.executions).toBe(uploads * EXECUTIONS);
   const countOfEvents = async () =>
-    (await deps.clickhouse.rows('SELECT toUInt32(count()) AS rows, toUInt32(uniqExact(id)) AS ids FROM ci.events'))[0];
-  while (performance.now() < deadline && ((await countOfEvents()) as { ids: number }).ids < uploads)
-    await Bun.sleep(100);
-  expect(await countOfEvents()).toEqual({ rows: uploads, ids: uploads });
+    (
+      await deps.clickhouse.rows('SELECT toUInt32(count()) AS rows, toUInt32(uniqExact(id)) AS ids FROM ci.events')
+    )[0] as { rows: number; ids: number };
+  const events = await until(countOfEvents, ({ ids }) => ids >= uploads);
+  expect(events).toEqual({ rows: uploads, ids: uploads });
   expect(await deps.deadLetters.list()).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 import { isEvaluated } from '../support/stored-exactly.ts';
 
@@ -74,13 +74,11 @@ async function send(jobs: number): Promise<void> {
   }
 }
 
-async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > deadline)
-      throw new Error(`${what}: not within ${PATIENCE_MS} ms. ${right.written} ${wrong.written}`);
-    await Bun.sleep(50);
-  }
+/** What the processes have written says why it does not come. */
+async function untilTrue(holds: () => Promise<boolean> | boolean): Promise<void> {
+  await until(holds).catch((cause: unknown) => {
+    throw new Error(`${right.written} ${wrong.written}`, { cause });
+  });
 }
 
 const stored = async (): Promise<{ executions: number; events: number }> => {
@@ -101,15 +99,15 @@ async function shift(ms: number, meanwhile = async (): Promise<void> => {}): Pro
   wrong.written = '';
   writeFileSync(shiftFile, String(ms));
   await meanwhile();
-  await until(`a shift by ${ms} ms is noticed`, () =>
+  await untilTrue(() =>
     wrong.written.includes(ms === 0 ? 'agrees with that of PostgreSQL again' : 'differs from that of PostgreSQL'),
   );
 }
 
 /** Nothing lost, nothing twice, every time within the truth, every total in accordance. */
 async function expectExact(): Promise<void> {
-  await until('everything is stored', isAllStored);
-  await until('everything is evaluated', () => isEvaluated(deps));
+  await untilTrue(isAllStored);
+  await untilTrue(() => isEvaluated(deps));
   expect(await stored()).toEqual(sent);
   const report = await verify(deps);
   expect(report.checks.filter((check) => check.count > 0)).toEqual([]);

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { lockDataDir, lockHolder } from '../../src/service-lock.ts';
+import { until } from '../support/patience.ts';
 import { CLI, ServiceProcess } from '../support/service-process.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -103,7 +104,7 @@ describe.skipIf(process.platform !== 'linux')('a killed process that its parent 
   test('does not hold the data folder', async () => {
     const { parent, pid, output } = underCarelessParent(process.execPath, CLI, 'serve');
     try {
-      while (!/ready at/.test(output())) await Bun.sleep(20);
+      await until(() => /ready at/.test(output()));
       const killed = await pid;
       process.kill(killed, 'SIGKILL');
       const next = ServiceProcess.onFolder(join(folder, 'zombie'));
@@ -126,7 +127,7 @@ describe.skipIf(process.platform !== 'linux')('a killed process that its parent 
     const { parent, pid } = underCarelessParent(...as, program, '0.5');
     try {
       const zombie = await pid;
-      while (stateOf(zombie) !== 'Z') await Bun.sleep(5);
+      await until(() => stateOf(zombie) === 'Z');
       const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
       writeFileSync(
         pidFile,

@@ -12,7 +12,7 @@ import { type TestRunsJob, testRuns } from '../../src/queue/test-runs.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { labelled, makeEventsJob } from '../support/events.ts';
 import { makeJob } from '../support/jobs.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { PATIENCE_MS, until } from '../support/patience.ts';
 import { hasPooler, startPooler } from '../support/pooler.ts';
 import { describeQueues } from '../support/queue-state.ts';
 import { hasRedis } from '../support/redis.ts';
@@ -44,11 +44,7 @@ async function send(deps: Deps, run: number): Promise<TestRunsJob> {
       return false;
     }
   };
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await attempt())) {
-    if (performance.now() > deadline) throw new Error('the queue did not come back');
-    await Bun.sleep(200);
-  }
+  await until(attempt, Boolean, 200);
   return job;
 }
 

@@ -13,7 +13,7 @@ import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { bytesOf, layOut } from '../support/image-layout.ts';
 import { packedReport } from '../support/packed-report.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { PATIENCE_MS, until } from '../support/patience.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const MEGABYTE = 1e6;
@@ -117,10 +117,10 @@ describe.skipIf(!canUnshare || !hasRedis || !hasRealClickHouse)('from the image'
         const sent = await fetch(origin + path, { method: 'POST', headers, body: packedReport(500, 50) });
         expect([sent.status, await sent.clone().text()]).toEqual([202, expect.any(String)]);
         const { url } = (await sent.json()) as { url: string };
-        const receipt = async () => (await (await fetch(url, { headers })).json()) as { status: string };
-        for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(100))
-          if ((await receipt()).status === 'stored') break;
-        expect(await receipt()).toMatchObject({ status: 'stored' });
+        await until(
+          async () => (await (await fetch(url, { headers })).json()) as { status: string },
+          ({ status }) => status === 'stored',
+        );
         for (const page of ['/app', '/docs', '/cli/ci-insights.mjs', '/skill.md', '/admin/queues']) {
           const { status } = await fetch(origin + page, { headers: { authorization: `Bearer ${key}` } });
           expect([page, status]).toEqual([page, 200]);
@@ -136,10 +136,9 @@ describe.skipIf(!canUnshare || !hasRedis || !hasRealClickHouse)('from the image'
 
 /** Rejects if a process ends before. */
 async function untilReady(port: number, processes: readonly Bun.Subprocess<'ignore', 'pipe', 'pipe'>[]): Promise<void> {
-  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(100)) {
+  await until(async () => {
     for (const { exitCode, stderr } of processes)
       if (exitCode !== null) throw new Error(`ended with ${exitCode}: ${await new Response(stderr).text()}`);
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz/ready`).catch(() => undefined);
-    if (answer?.ok) return;
-  }
+    return (await fetch(`http://127.0.0.1:${port}/healthz/ready`).catch(() => undefined))?.ok;
+  });
 }

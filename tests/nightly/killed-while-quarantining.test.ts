@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const KILLS = 6;
@@ -75,18 +75,16 @@ test('every quarantine that is open has one event, every one that was removed or
       }
     });
     // After some more changes each time, and at a random point of what is going on.
-    for (const enough = answered.size + 10 + 5 * kill; answered.size < enough; ) await Bun.sleep(10);
+    const enough = answered.size + 10 + 5 * kill;
+    await until(() => answered.size >= enough);
     await Bun.sleep(50 * Math.random());
     await service.kill();
     isAlive = false;
     await Promise.all(clients);
     await service.start();
   }
-  const hasExpiring = async () => (await list()).some(({ expires_at }) => expires_at !== null);
-  for (const deadline = Date.now() + PATIENCE_MS; (await hasExpiring()) && Date.now() < deadline; )
-    await Bun.sleep(500);
-  expect(await hasExpiring()).toBe(false);
-  const there = new Set((await list()).map(({ id }) => id));
+  const open = await until(list, (all) => all.every(({ expires_at }) => expires_at === null), 500);
+  const there = new Set(open.map(({ id }) => id));
   const ended = [...answered].filter((id) => !there.has(id));
   const isTold = (known: readonly Shown[]): boolean =>
     ended.every((id) => isDequarantined(known, id)) &&
@@ -94,11 +92,14 @@ test('every quarantine that is open has one event, every one that was removed or
   // The service looks for ends every ten seconds. Changes without an answer have events too, so the log is read until it no
   // longer grows.
   let events: Shown[] = [];
-  for (let still = 0, deadline = Date.now() + PATIENCE_MS; still < 4 && Date.now() < deadline; await Bun.sleep(500)) {
+  let still = 0;
+  const look = async (): Promise<number> => {
     const next = await log();
     still = next.length === events.length && isTold(next) ? still + 1 : 0;
     events = next;
-  }
+    return still;
+  };
+  await until(look, (times) => times >= 4, 500);
   expect(answered.size).toBeGreaterThanOrEqual(KILLS * 10);
   for (const id of answered)
     if (!removed.has(id)) expect([id, there.has(id) || isDequarantined(events, id)]).toEqual([id, true]);

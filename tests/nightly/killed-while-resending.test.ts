@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../support/folder.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { CLI, runCommand, ServiceProcess } from '../support/service-process.ts';
 
 const KILLS = 5;
@@ -43,7 +43,7 @@ async function upload(nth: number): Promise<void> {
   expect(response.status).toBe(202);
   const { url } = (await response.json()) as { url: string };
   const isStored = async () => ((await (await service.request(url)).json()) as { status: string }).status === 'stored';
-  while (!(await isStored())) await Bun.sleep(50);
+  await until(isStored);
 }
 
 /** Reads the tests of each repository. */
@@ -96,9 +96,7 @@ test('however far resend came before it was killed, the next one brings back the
     console.error(`killed when ${UPLOADS * TESTS - resent.stored} of ${UPLOADS * TESTS} executions were on their way`);
     // What the killed one left half done is finished by a worker.
     await service.start();
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!Bun.deepEquals(await read(), before) && performance.now() < deadline) await Bun.sleep(200);
-    expect(await read()).toEqual(before);
+    await until(read, (found) => Bun.deepEquals(found, before), 200);
     await service.stop();
     expect(runCommand(dataDir, 'verify').out).toContain(
       `All derived tables agree with ${(UPLOADS * TESTS).toLocaleString('en-US')} executions.`,

@@ -23,6 +23,7 @@ import { HOSTILE, ingestHostile } from '../support/hostile-names.ts';
 import { at, type InsightsFixture, setUpInsights } from '../support/insights.ts';
 import type { TestExecution } from '../support/jobs.ts';
 import { PAGES, type PageRow, type Places, placesOf } from '../support/pages.ts';
+import { until } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const LARGE_TESTS = 100_000;
@@ -271,7 +272,7 @@ describe.skipIf(!hasBrowser)('100,000 tests', () => {
       for (let before = await last(), i = 0; i < 5; i++) {
         await page.mouse.wheel(0, 50_000);
         await page.waitForLoadState('networkidle');
-        while ((await last()) <= before) await Bun.sleep(50);
+        await until(last, (shown) => shown > before);
         expect(await page.locator('[data-index]').count()).toBeLessThan(100);
         before = await last();
       }

@@ -11,9 +11,9 @@ import { jobEnvironment } from '../clients/support/job.ts';
 import { pythonEnvironment } from '../clients/support/python.ts';
 import { run } from '../clients/support/run.ts';
 import { ClientService, freshRepository } from '../clients/support/service.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 
-const POLL_MS = 50;
 /** How clients report that an upload was refused. */
 const SAYS_SO = /Error uploading spans|HTTP 503|code: 503/;
 
@@ -87,7 +87,7 @@ describe.skipIf(!newest || !older)('while the queue is down', () => {
     const all = clients();
     const runs = all.map(start);
     const isRefused = ({ repository }: Client): boolean => refusals(repository) > 0;
-    while (!all.every(isRefused)) await Bun.sleep(POLL_MS);
+    await until(() => all.every(isRefused));
     await redis.up();
     const ended = await Promise.all(runs);
     for (const [i, { repository, tests, isPatient }] of all.entries()) {

@@ -12,6 +12,7 @@ import { executionKinds } from '../../src/queue/kinds.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { startClickHouseServer } from '../support/clickhouse-http.ts';
 import { freePort } from '../support/free-port.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 import { isEvaluated } from '../support/stored-exactly.ts';
@@ -120,8 +121,8 @@ describe.skipIf(!hasRedis)('two APIs and two workers on separate servers', () =>
     expect(new Set(receipts).size).toBe(counts.uploads);
     const { producers } = deps;
     for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
-      while (((await queue?.depth()) ?? 0) > 0) await Bun.sleep(20);
-    while (!(await isEvaluated(deps))) await Bun.sleep(50);
+      await until(async () => ((await queue?.depth()) ?? 0) === 0);
+    await until(() => isEvaluated(deps));
     const result = await verify(deps);
     expect(result.checks.filter((check) => check.count > 0)).toEqual([]);
     expect(result.executions).toBe(2 * counts.uploads);

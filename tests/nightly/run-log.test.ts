@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { freePort } from '../support/free-port.ts';
 import { junitReport } from '../support/gateway.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { hasRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 import { delivery } from '../support/webhooks.ts';
@@ -60,10 +60,6 @@ describe.skipIf(!hasRedis)('the log of a run with faults', () => {
     service.request(UPLOAD + run, { method: 'POST', body: junitReport([{ name: run }]) }).then(({ status }) => status);
   const unacceptable = (path: string, authorization: string) =>
     fetch(`${service.origin}${path}`, { headers: { authorization } });
-  const until = async (isDone: () => boolean | Promise<boolean>) => {
-    for (const end = performance.now() + PATIENCE_MS; !(await isDone()) && performance.now() < end; )
-      await Bun.sleep(50);
-  };
 
   test('is JSON to the last line and has no secret, whatever fails', async () => {
     expect(await upload('good')).toBe(202);

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../support/folder.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { CLI, runCommand, ServiceProcess } from '../support/service-process.ts';
 import { beginWithTemplate } from '../support/template.ts';
 
@@ -36,12 +36,12 @@ async function atTerminal(
     },
   });
   try {
-    const end = performance.now() + PATIENCE_MS;
     // The line has no end yet if the link is still to come.
-    while (!/ready at [^\n]*\n/.test(written) && performance.now() < end) await Bun.sleep(20);
-    const origin = /ready at (http:\/\/[^\s/]+)/.exec(written)?.[1];
-    if (origin === undefined) throw new Error(`it did not start: ${written}`);
-    await whileRunning(written, origin);
+    await until(
+      () => written,
+      (text) => /ready at [^\n]*\n/.test(text),
+    );
+    await whileRunning(written, /ready at (http:\/\/[^\s/]+)/.exec(written)?.[1] ?? '');
   } finally {
     child.kill('SIGTERM');
     await child.exited;

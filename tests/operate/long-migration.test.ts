@@ -8,7 +8,7 @@ import { MIGRATION_LOCK } from '../../src/postgres/locks.ts';
 import { startClickHouseServer, type TestClickHouse } from '../support/clickhouse-http.ts';
 import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
 const folder = makeFolder('long-migration');
@@ -40,16 +40,14 @@ async function begin(command: 'serve' | 'worker') {
   const ask = (path: string) =>
     fetch(`http://127.0.0.1:${metricsPort}/healthz/${path}`, { keepalive: false }).catch(() => undefined);
   /** The status of readiness with its reason, once that is as expected. */
-  const untilReady = async (isAsExpected: (status: number, reason: string | null) => boolean) => {
-    const deadline = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const answer = await ask('ready');
-      const reason = answer && readiness.parse(await answer.json()).reason;
-      if (answer && isAsExpected(answer.status, reason ?? null)) return { status: answer.status, reason };
-      if (performance.now() > deadline) throw new Error(`readiness stays ${answer?.status}: ${reason}`);
-      await Bun.sleep(20);
-    }
-  };
+  const untilReady = (isAsExpected: (status: number, reason: string | null) => boolean) =>
+    until(
+      async () => {
+        const answer = await ask('ready');
+        return { status: answer?.status, reason: answer && readiness.parse(await answer.json()).reason };
+      },
+      ({ status, reason }) => status !== undefined && isAsExpected(status, reason ?? null),
+    );
   return { service, started, live: async () => (await ask('live'))?.status, untilReady };
 }
 
@@ -61,7 +59,10 @@ test('while another process migrates, an API and a worker are alive and say what
   // Both wait for the lock.
   const waiting = `select count(*)::int4 as n from pg_locks where not granted and locktype = 'advisory'`;
   const count = z.object({ n: z.number() });
-  while (count.parse((await postgres.pool.query(waiting)).rows[0]).n < processes.length) await Bun.sleep(20);
+  await until(
+    async () => count.parse((await postgres.pool.query(waiting)).rows[0]).n,
+    (locked) => locked >= processes.length,
+  );
   for (const { live, untilReady } of processes) {
     expect(await live()).toBe(200);
     expect(await untilReady((status) => status === 503)).toMatchObject({

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '../../src/processes.ts';
 import { lockHolder } from '../../src/service-lock.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { ROOT } from '../support/service-process.ts';
 
 test('a service that npm has started stops with it', async () => {
@@ -28,11 +28,11 @@ test('a service that npm has started stops with it', async () => {
     expect(isRunning(pid)).toBe(true);
     npm.kill('SIGTERM');
     await npm.exited;
-    for (const until = performance.now() + PATIENCE_MS; isRunning(pid) && performance.now() < until; )
-      await Bun.sleep(50);
-    const isLeft = isRunning(pid);
-    if (isLeft) process.kill(pid);
-    expect([isLeft, lockHolder(folder)]).toEqual([false, undefined]);
+    await until(() => !isRunning(pid)).catch((error: unknown) => {
+      process.kill(pid);
+      throw error;
+    });
+    expect(lockHolder(folder)).toBeUndefined();
   } finally {
     npm.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { isRunning } from '../../src/processes.ts';
 import { makeFolder } from '../support/folder.ts';
 import { packedReport } from '../support/packed-report.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { PATIENCE_MS, until } from '../support/patience.ts';
 import { processTree } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
@@ -33,11 +33,10 @@ const upload = (run: number): Promise<Response> =>
 
 async function stored(response: Response): Promise<{ accepted: number }> {
   const { url } = (await response.json()) as { url: string };
-  for (;;) {
-    const receipt = (await (await service.request(url)).json()) as { status: string; accepted: number };
-    if (receipt.status === 'stored') return receipt;
-    await Bun.sleep(50);
-  }
+  return until(
+    async () => (await (await service.request(url)).json()) as { status: string; accepted: number },
+    ({ status }) => status === 'stored',
+  );
 }
 
 const pidOf = (script: string): number => {
@@ -47,11 +46,6 @@ const pidOf = (script: string): number => {
 };
 const apiPid = (): number => pidOf('src/api/process.ts');
 const workersPid = (): number => pidOf('workers/process.ts');
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  for (const late = performance.now() + PATIENCE_MS; !isSo(); await Bun.sleep(10))
-    if (performance.now() > late) throw new Error(`not so within ${PATIENCE_MS} ms`);
-};
 
 describe.each([
   ['of the embedded ClickHouse', () => service.pid, 1],

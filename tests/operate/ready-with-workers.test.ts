@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
+import { until } from '../support/patience.ts';
 import { processTree } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
 
@@ -16,11 +17,9 @@ test('a service is not ready before its workers have started, and says so', asyn
   };
   const starting = late.start();
   try {
-    let workers: number | undefined;
-    while (workers === undefined) {
-      workers = processTree(late.pid).find(({ command }) => command.includes('workers/process.ts'))?.pid;
-      await Bun.sleep(5);
-    }
+    const workers = await until(
+      () => processTree(late.pid).find(({ command }) => command.includes('workers/process.ts'))?.pid ?? 0,
+    );
     process.kill(workers, 'SIGSTOP');
     expect(await ready()).toMatchObject([503, { status: 'unavailable', stores: { workers: false, postgres: true } }]);
     process.kill(workers, 'SIGCONT');

@@ -8,7 +8,7 @@ import type { Query } from '../../src/clickhouse/query.ts';
 import { abandonable, readWhole } from '../../src/postgres/abandonable.ts';
 import * as schema from '../../src/postgres/schema.ts';
 import { searchTests } from '../../src/postgres/test-search.ts';
-import { PATIENCE_MS } from '../support/patience.ts';
+import { until } from '../support/patience.ts';
 import { randomFrom } from '../support/random.ts';
 import { UNFILTERED } from '../support/searches.ts';
 import { openTestStores, type TestStores } from '../support/stores.ts';
@@ -34,19 +34,19 @@ const runningOf = async (name: string): Promise<number> => {
     .parse(rows)
     .filter(({ query }) => query.startsWith(`/* ${name} `)).length;
 };
-const until = async (name: string, count: number): Promise<void> => {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await Bun.sleep(20))
-    if ((await runningOf(name)) === count) return;
-  throw new Error(`${await runningOf(name)} statements of ${name} run, not ${count}`);
-};
+const untilRunning = (name: string, count: number): Promise<number> =>
+  until(
+    () => runningOf(name),
+    (running) => running === count,
+  );
 
 test('a read whose client has gone ends in the engine', async () => {
   const gone = new AbortController();
   const read = stores.clickhouse.select(slow('tests/gone'), {}, { owner: 'acme', signal: gone.signal });
-  await until('tests/gone', 1);
+  await untilRunning('tests/gone', 1);
   gone.abort(new Error('the client has gone'));
   expect(read).rejects.toThrow('the client has gone');
-  await until('tests/gone', 0);
+  await untilRunning('tests/gone', 0);
 });
 
 test('a read that needs too much memory is stopped, and its client is told what to do', async () => {
@@ -63,11 +63,11 @@ describe('PostgreSQL', () => {
     );
     return rows.length;
   };
-  const until = async (tag: string, count: number): Promise<void> => {
-    for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await Bun.sleep(10))
-      if ((await runningOf(tag)) === count) return;
-    throw new Error(`${await runningOf(tag)} statements of ${tag} run, not ${count}`);
-  };
+  const untilRunning = (tag: string, count: number): Promise<number> =>
+    until(
+      () => runningOf(tag),
+      (running) => running === count,
+    );
   const slow = (tag: string) => sql.raw(`select pg_sleep(60) /* ${tag} */`);
 
   test('a search by pattern whose client has gone ends', async () => {
@@ -86,10 +86,10 @@ describe('PostgreSQL', () => {
     );
     const outcome = search.catch((error: unknown) => error);
     try {
-      await until('select identities.test_id', 1);
+      await untilRunning('select identities.test_id', 1);
       gone.abort(new Error('the client has gone'));
       expect(await outcome).toMatchObject({ message: 'the client has gone' });
-      await until('select identities.test_id', 0);
+      await untilRunning('select identities.test_id', 0);
     } finally {
       await holder.query('rollback');
       holder.release();

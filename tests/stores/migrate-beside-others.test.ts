@@ -7,6 +7,7 @@ import { openPostgres, type Postgres } from '../../src/postgres/client.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts';
 import { MIGRATIONS, migratePostgres } from '../../src/postgres/migrate.ts';
 import { makeFolder } from '../support/folder.ts';
+import { until } from '../support/patience.ts';
 
 let folder: string;
 let server: EmbeddedPostgres;
@@ -47,7 +48,7 @@ const isMigrated = async (): Promise<boolean> =>
 /** Returns once a migration waits for a lock on a table. */
 async function untilItWaits(): Promise<void> {
   const waiting = `select 1 from pg_locks where not granted and locktype = 'relation'`;
-  while ((await postgres.pool.query(waiting)).rowCount === 0) await Bun.sleep(20);
+  await until(async () => (await postgres.pool.query(waiting)).rowCount !== 0);
 }
 
 test('a transaction that holds one table and then asks for another delays a migration, and neither fails', async () => {

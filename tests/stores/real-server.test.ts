@@ -16,6 +16,7 @@ import {
   type RealClickHouse,
   startRealClickHouse,
 } from '../support/clickhouse-real/server.ts';
+import { until } from '../support/patience.ts';
 
 const named = (name: string, user: User): User => ({ ...user, name });
 
@@ -195,10 +196,10 @@ describe.skipIf(!hasRealClickHouse)('a real ClickHouse server', () => {
     await as(service, async (clickhouse) => {
       const turn = { owner: 'acme', signal: gone.signal };
       const reading = clickhouse.select({ ...endless, row: z.unknown() }, {}, turn).catch((error) => error);
-      while ((await running()) === '0') await Bun.sleep(20);
+      await until(running, (count) => count !== '0');
       gone.abort(new Error('the client has gone'));
       expect(await reading).toEqual(new Error('the client has gone'));
-      while ((await running()) !== '0') await Bun.sleep(20);
+      await until(running, (count) => count === '0');
     });
   });
 });

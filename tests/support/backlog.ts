@@ -13,7 +13,7 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { type Memory, memoryOf, totalOf } from '../bench/memory.ts';
 import { makeJob } from './jobs.ts';
 import { packedReport } from './packed-report.ts';
-import { PATIENCE_MS } from './patience.ts';
+import { until } from './patience.ts';
 import { CLI, ServiceProcess } from './service-process.ts';
 import { type Felt, felt } from './uploaders.ts';
 
@@ -104,8 +104,7 @@ async function prepare(service: ServiceProcess): Promise<void> {
   const { url } = (await response.json()) as { url: string };
   const isStored = async (): Promise<boolean> =>
     ((await (await service.request(url)).json()) as { status: string }).status === 'stored';
-  for (const until = performance.now() + PATIENCE_MS; !(await isStored()) && performance.now() < until; )
-    await Bun.sleep(100);
+  await until(isStored, Boolean, 100);
 }
 
 async function fill(folder: string, { chunks, executions, redisUrl }: Omit<Backlog, 'secondsMax'>): Promise<void> {

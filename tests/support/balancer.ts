@@ -1,5 +1,6 @@
 /** A load balancer, as in front of API processes in production: probes them often, and sends new connections to a ready one. */
 import { connect, createServer, type Socket } from 'node:net';
+import { until } from './patience.ts';
 
 const ASK_EVERY_MS = 50;
 
@@ -60,7 +61,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   return {
     url: `http://127.0.0.1:${port}`,
     allReady: async () => {
-      while (ready.size < ports.length) await Bun.sleep(ASK_EVERY_MS);
+      await until(() => ready.size >= ports.length, Boolean, ASK_EVERY_MS);
     },
     close: async () => {
       clearInterval(timer);

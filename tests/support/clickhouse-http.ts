@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/client.ts';
 import type { FaultInput } from './clickhouse-server/faults.ts';
 import { makeFolder } from './folder.ts';
+import { until } from './patience.ts';
 
 const MAIN = fileURLToPath(new URL('./clickhouse-server/main.ts', import.meta.url));
 const USER = 'ci';
@@ -41,7 +42,11 @@ export async function startClickHouseServer(options: { isCluster?: boolean } = {
     },
     seen: () => seen(),
     untilSeen: async (text) => {
-      while (!(await seen('?keep')).statements.some((statement) => statement.includes(text))) await Bun.sleep(5);
+      await until(
+        async () => (await seen('?keep')).statements.some((statement) => statement.includes(text)),
+        Boolean,
+        5,
+      );
     },
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return;

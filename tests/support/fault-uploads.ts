@@ -1,6 +1,6 @@
 /** Uploads of one report to a service that may have been killed before. */
 import { z } from 'zod';
-import { PATIENCE_MS } from './patience.ts';
+import { until } from './patience.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 const receiptSchema = z.object({ status: z.string() });
@@ -25,9 +25,9 @@ export async function upload(
     body: `<testsuites><testsuite name="s">${casesOf(tests)}</testsuite></testsuites>`,
   });
   const { id } = z.object({ id: z.string() }).parse(await sent.json());
-  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(50)) {
-    const found = await service.request(`/v1/ci/acme/repositories/${repository}/uploads/${id}`);
-    if (receiptSchema.safeParse(await found.json()).data?.status === 'stored') return;
-  }
-  throw new Error('the upload is not stored');
+  await until(
+    async () => (await service.request(`/v1/ci/acme/repositories/${repository}/uploads/${id}`)).json(),
+    (receipt) => receiptSchema.safeParse(receipt).data?.status === 'stored',
+    50,
+  );
 }

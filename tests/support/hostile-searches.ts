@@ -3,7 +3,7 @@
  *
  * `bun tests/support/hostile-searches.ts <address> <admin key>` measures any running service.
  */
-import { PATIENCE_MS } from './patience.ts';
+import { until } from './patience.ts';
 
 const HOSTILE = 10;
 const ORDINARY = 4;
@@ -48,12 +48,14 @@ export class HostileSearches {
     const response = await this.#fetch(path, { method: 'POST', body });
     if (response.status !== 202) throw new Error(`the upload was answered with ${response.status}`);
     const last = encodeURIComponent(`*${names.at(-1)}`);
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(100)) {
-      const found = await this.#fetch(`ci/${owner}/repositories/shop/search/tests?test_name=${last}`);
-      const { size } = (await found.json()) as { size: number };
-      if (size > 0) return;
-    }
-    throw new Error('the upload cannot be searched');
+    await until(
+      async () => {
+        const found = await this.#fetch(`ci/${owner}/repositories/shop/search/tests?test_name=${last}`);
+        return (await found.json()) as { size: number };
+      },
+      ({ size }) => size > 0,
+      100,
+    );
   }
 
   async measure(owner: string, patterns: readonly string[], readers: readonly string[], ms: number): Promise<Measured> {

@@ -9,14 +9,19 @@ import { type RunningWorkers, startWorkers, type WorkerOptions } from '../../wor
 import type { Relay } from '../../workers/relay.ts';
 import { TEST_NOW } from './clock.ts';
 import { openTestApp, type TestApp } from './http.ts';
+import { until } from './patience.ts';
 import { emptyStores, openTestStores, type TestStores } from './stores.ts';
 
 /** Returns when no event waits in the outbox. */
 export async function untilRelayed({ postgres }: TestStores, relay: Relay): Promise<void> {
-  while ((await postgres.db.$count(eventOutbox)) > 0) {
-    await relay.drain();
-    await Bun.sleep(5);
-  }
+  await until(
+    async () => {
+      await relay.drain();
+      return postgres.db.$count(eventOutbox);
+    },
+    (waiting) => waiting === 0,
+    5,
+  );
 }
 
 type RepositoryPath = Pick<TestRunsJob['repository'], 'owner' | 'name'>;
@@ -59,13 +64,13 @@ export class IngestDriver {
   async settle(): Promise<void> {
     const { producers } = this.stores;
     for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
-      while (((await queue?.depth()) ?? 0) > 0) await Bun.sleep(5);
+      await until(async () => ((await queue?.depth()) ?? 0) === 0, Boolean, 5);
     // A test may have stored a block without these workers, which wakes no loop of theirs.
     for (const { loop } of this.#workers.evaluators) loop.wake();
     for (const { loop } of this.#workers.evaluators) await loop.idle();
     // What a request has left stale wakes no loop either.
     await this.refresh();
-    while ((await this.stores.producers.of(prEvents).depth()) > 0) await Bun.sleep(5);
+    await until(async () => (await this.stores.producers.of(prEvents).depth()) === 0, Boolean, 5);
     await untilRelayed(this.stores, this.#workers.relay);
   }
 

@@ -1,10 +1,10 @@
 /** A real PgBouncer in transaction mode in front of PostgreSQL, with the settings of docs/operations.md, if one is installed. */
 import { chmodSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Launched, launch } from '../../src/postgres/embedded-process.ts';
+import { launch } from '../../src/postgres/embedded-process.ts';
 import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
-import { PATIENCE_MS } from './patience.ts';
+import { untilListening } from './listening.ts';
 
 export interface Pooler {
   /** The same database through the pooler. */
@@ -52,7 +52,9 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
   const url = new URL(databaseUrl);
   url.search = '';
   url.host = `127.0.0.1:${port}`;
-  await untilListening(port, server);
+  await untilListening(port, () => server.process.exitCode !== null).catch((cause: unknown) => {
+    throw new Error(`pgbouncer did not start: ${server.output()}`, { cause });
+  });
   return {
     url: url.href,
     stop: async () => {
@@ -63,17 +65,4 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untilListening(port: number, server: Launched): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; server.process.exitCode === null && performance.now() < end; ) {
-    try {
-      const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
-      socket.end();
-      return;
-    } catch {
-      await Bun.sleep(25);
-    }
-  }
-  throw new Error(`pgbouncer did not start: ${server.output()}`);
 }

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PATIENCE_MS } from './patience.ts';
+import { until } from './patience.ts';
 
 const DISK_BYTES = 8 * 1024 ** 3;
 /** `FS_IOC_SHUTDOWN`, and its flag that leaves the journal's memory behind. */
@@ -102,11 +102,13 @@ export class Disk implements Place {
 
   /** Unmounts the file system once no process has files open there. */
   async off(): Promise<void> {
-    for (const until = performance.now() + PATIENCE_MS; ; await Bun.sleep(20)) {
-      const { exitCode, stderr } = Bun.spawnSync(['umount', this.path]);
-      if (exitCode === 0) break;
-      if (performance.now() > until) throw new Error(stderr.toString());
-    }
+    await until(
+      () => {
+        const { exitCode, stderr } = Bun.spawnSync(['umount', this.path]);
+        return { exitCode, said: stderr.toString() };
+      },
+      ({ exitCode }) => exitCode === 0,
+    );
     this.#isOn = false;
   }
 

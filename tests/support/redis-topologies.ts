@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
+import { untilListening } from './listening.ts';
+import { until } from './patience.ts';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
@@ -36,7 +38,7 @@ async function startServer(kind: 'server' | 'sentinel', port: number, settings: 
       resolve();
     });
   });
-  await untilAnswers(port, () => isRunning);
+  await untilListening(port, () => !isRunning);
   return {
     port,
     stop: async () => {
@@ -45,19 +47,6 @@ async function startServer(kind: 'server' | 'sentinel', port: number, settings: 
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untilAnswers(port: number, isRunning: () => boolean): Promise<void> {
-  while (isRunning()) {
-    try {
-      const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
-      socket.end();
-      return;
-    } catch {
-      await Bun.sleep(20);
-    }
-  }
-  throw new Error(`redis-server on port ${port} ended`);
 }
 
 async function told(port: number, command: string, ...words: (string | number)[]): Promise<unknown> {
@@ -92,7 +81,7 @@ export async function startRedisCluster(): Promise<TestTopology> {
     await told(port, 'CLUSTER', 'ADDSLOTSRANGE', from, to);
   }
   for (const { port } of masters)
-    while (!String(await told(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok')) await Bun.sleep(20);
+    await until(async () => String(await told(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok'));
   return {
     // One host is enough to find the others.
     url: `redis+cluster://127.0.0.1:1,127.0.0.1:${first.port}`,
@@ -114,8 +103,9 @@ export async function startSentinels(): Promise<TestTopology> {
     'sentinel failover-timeout queues 3000',
   ]);
   // A replica that has not copied its master yet cannot take its place.
-  while (!/master-link-status,ok/.test(String(await told(sentinel.port, 'SENTINEL', 'REPLICAS', 'queues'))))
-    await Bun.sleep(50);
+  await until(async () =>
+    /master-link-status,ok/.test(String(await told(sentinel.port, 'SENTINEL', 'REPLICAS', 'queues'))),
+  );
   return {
     url: `redis+sentinel://:${encodeURIComponent(password)}@127.0.0.1:${sentinel.port}/queues/1`,
     loseMaster: () => master.stop(),

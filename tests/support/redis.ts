@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { makeFolder } from './folder.ts';
 import { freePort } from './free-port.ts';
-import { PATIENCE_MS } from './patience.ts';
+import { untilListening } from './listening.ts';
 
 export interface TestRedis {
   url: string;
@@ -29,7 +29,7 @@ export async function startRedis(password?: string): Promise<TestRedis> {
   if (password !== undefined) settings.push('--requirepass', password);
   const start = async (): Promise<ChildProcess> => {
     const server = spawn('redis-server', [...settings, '--bind', '127.0.0.1', '--save', ''], { stdio: 'ignore' });
-    await untilListening(port, server);
+    await untilListening(port, () => server.exitCode !== null);
     return server;
   };
   let server = await start();
@@ -53,18 +53,4 @@ export async function startRedis(password?: string): Promise<TestRedis> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untilListening(port: number, server: ChildProcess): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
-    if (server.exitCode !== null) break;
-    try {
-      const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
-      socket.end();
-      return;
-    } catch {
-      await Bun.sleep(25);
-    }
-  }
-  throw new Error('redis-server did not start');
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pythonEnvironment } from '../clients/support/python.ts';
 import { machine } from '../clients/support/run.ts';
 import { freePort } from './free-port.ts';
+import { until } from './patience.ts';
 
 export interface S3Server {
   endpoint: string;
@@ -21,10 +22,10 @@ export async function startS3Server(): Promise<S3Server | undefined> {
   const start = async (): Promise<void> => {
     const command = [program, '--host', '127.0.0.1', '--port', String(port)];
     child = Bun.spawn(command, { env: machine(), stdout: 'ignore', stderr: 'ignore' });
-    while (!(await fetch(endpoint).catch(() => undefined))) {
-      if (child.exitCode !== null) throw new Error(`the S3 server ended with ${child.exitCode}`);
-      await Bun.sleep(100);
-    }
+    await until(() => {
+      if (child && child.exitCode !== null) throw new Error(`the S3 server ended with ${child.exitCode}`);
+      return fetch(endpoint).catch(() => undefined);
+    });
   };
   await start();
   return {

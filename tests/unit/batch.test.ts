@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Batch } from '../../src/batch.ts';
+import { until } from '../support/patience.ts';
 
 /** A load that answers when it is told to. */
 function controlled() {
@@ -71,7 +72,7 @@ describe('a batch', () => {
     first.abort();
     const next = batch.get(2);
     await expect(left).rejects.toThrow();
-    while (turns.length < 2) await Bun.sleep(0);
+    await until(() => turns.length >= 2);
     turns[1]?.resolve();
     expect(await next).toBe(2);
   });

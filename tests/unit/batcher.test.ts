@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { PreparedChunk } from '../../src/ledger/prepare.ts';
 import { testRuns } from '../../src/queue/test-runs.ts';
 import { Batcher, BLOCK_EXECUTIONS_MAX } from '../../workers/batcher.ts';
+import { until } from '../support/patience.ts';
 
 /**
  * A batcher whose writes take so long; `blocks` has the number of chunks of each block, `beside` how many others were being
@@ -41,7 +42,7 @@ test('what fills a block is written at once, also beside another block', async (
 test('small chunks that arrive while a block is written become one block', async () => {
   const { blocks, add } = start(150);
   const first = add(40);
-  while (blocks.length === 0) await Bun.sleep(5);
+  await until(() => blocks.length > 0, Boolean, 5);
   await Promise.all([first, ...Array.from({ length: 50 }, () => add(40))]);
   expect(blocks).toEqual([1, 50]);
 });

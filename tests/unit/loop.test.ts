@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { StoreUnavailable } from '../../src/errors.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { Loop, type LoopOptions } from '../../workers/loop.ts';
+import { until } from '../support/patience.ts';
 
 const log = createLogger('silent');
 
@@ -37,7 +38,7 @@ class Stepped {
   }
 
   async until(runs: number): Promise<void> {
-    while (this.runs < runs) await Bun.sleep(1);
+    await until(() => this.runs >= runs, Boolean, 1);
   }
 }
 
@@ -109,7 +110,7 @@ describe('a loop', () => {
       },
     });
     loop.wake();
-    while (starts.length < 5) await Bun.sleep(1);
+    await until(() => starts.length >= 5, Boolean, 1);
     await loop.stop();
     const waits = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
     for (const [i, atLeast] of [19, 39, 59, 59].entries()) expect(waits[i]).toBeGreaterThanOrEqual(atLeast);

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { atEnd } from '../../support/at-end.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
+import { until } from '../../support/patience.ts';
 import { ROOT, ServiceProcess } from '../../support/service-process.ts';
 import { WEBHOOK_SECRET } from '../../support/webhooks.ts';
 import { machine } from './run.ts';
@@ -61,15 +61,15 @@ export class ClientService {
 
   /** Polls until the answer is as expected, and returns it: uploads are stored a moment after they are accepted. */
   async until<T>(path: string, isReached: (answer: T) => boolean): Promise<T> {
-    const deadline = Date.now() + PATIENCE_MS;
-    for (;;) {
-      const response = await this.fetch(path);
-      const answer = (await response.json()) as T;
-      if (response.status === 200 && isReached(answer)) return answer;
-      if (Date.now() > deadline)
-        throw new Error(`${path} stays at ${response.status} ${JSON.stringify(answer).slice(0, 1_000)}`);
-      await Bun.sleep(POLL_MS);
-    }
+    const { answer } = await until(
+      async () => {
+        const response = await this.fetch(path);
+        return { status: response.status, answer: (await response.json()) as T };
+      },
+      (found) => found.status === 200 && isReached(found.answer),
+      POLL_MS,
+    );
+    return answer;
   }
 
   async stop(): Promise<void> {

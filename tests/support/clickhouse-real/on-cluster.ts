@@ -9,6 +9,7 @@ import { testRuns } from '../../../src/queue/test-runs.ts';
 import { TEST_NOW } from '../clock.ts';
 import { IngestDriver } from '../ingest.ts';
 import { makeJob } from '../jobs.ts';
+import { until } from '../patience.ts';
 import { emptyStores, openTestStores, type TestStores, uniqueRepository } from '../stores.ts';
 import { type RealCluster, startRealCluster } from './cluster.ts';
 import { grantedUser } from './server.ts';
@@ -123,7 +124,7 @@ export function setUpOnCluster(): OnCluster {
         const isStale = (await readStale(db, [id])).size > 0;
         return stored === executions && (await countWaiting(db, id)) === 0 && !isStale;
       };
-      while (!(await isDone())) await Bun.sleep(20);
+      await until(isDone, Boolean, 20);
     },
   };
 }
