@@ -106,15 +106,17 @@ describe('a loop', () => {
       run: async () => {
         starts.push(performance.now());
         setTimeout(loop.wake);
-        if (starts.length <= 4) throw new StoreUnavailable('postgres');
+        if (starts.length <= 8) throw new StoreUnavailable('postgres');
       },
     });
     loop.wake();
-    await until(() => starts.length >= 5, Boolean, 1);
+    await until(() => starts.length >= 9, Boolean, 1);
     await loop.stop();
     const waits = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
-    for (const [i, atLeast] of [19, 39, 59, 59].entries()) expect(waits[i]).toBeGreaterThanOrEqual(atLeast);
-    expect(waits[3]).toBeLessThan(119);
+    for (const [i, atLeast] of [19, 39, ...Array(6).fill(59)].entries())
+      expect(waits[i]).toBeGreaterThanOrEqual(atLeast);
+    // It would be 160 ms without a most; a busy machine adds to some of them.
+    expect(Math.min(...waits.slice(3))).toBeLessThan(119);
   });
 
   test('is idle when what woke it is done, after failures too, and once it is stopped', async () => {

@@ -22,9 +22,8 @@ describe('an upload that is alone', () => {
   test('is sent alone, and at once', async () => {
     const { bundles, sent } = setUp();
     const place = bundles.enter();
-    const startedAt = performance.now();
-    expect(await place.put(jobOf(place.uploadId))).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(20);
+    const put = place.put(jobOf(place.uploadId));
+    expect(await Promise.race([put, Bun.sleep(0).then(() => 'waits for a timer')])).toBe(false);
     expect(sent).toEqual([]);
   });
 
