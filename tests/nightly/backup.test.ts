@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../support/patience.ts';
 import { ROOT, runCommand, ServiceProcess } from '../support/service-process.ts';
+import { storedReceipt } from '../support/stored-receipt.ts';
 
 const SHOP = '/v1/ci/acme/repositories/shop';
 let folder: string;
@@ -25,11 +25,7 @@ async function upload(service: ServiceProcess, runId: number): Promise<{ accepte
   );
   expect(sent.status).toBe(202);
   const { id } = (await sent.json()) as { id: string };
-  type Receipt = { status: string; accepted: number; duplicate: number };
-  return until(
-    async () => (await (await service.request(`${SHOP}/uploads/${id}`)).json()) as Receipt,
-    ({ status }) => status === 'stored',
-  );
+  return storedReceipt(() => service.request(`${SHOP}/uploads/${id}`));
 }
 
 const copy = (from: string, to: string): void => {

@@ -15,6 +15,7 @@ import { bytesOf, layOut } from '../support/image-layout.ts';
 import { packedReport } from '../support/packed-report.ts';
 import { PATIENCE_MS, until } from '../support/patience.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { storedReceipt } from '../support/stored-receipt.ts';
 
 const MEGABYTE = 1e6;
 const IMAGE_MEGABYTES_MAX = 250;
@@ -117,10 +118,7 @@ describe.skipIf(!canUnshare || !hasRedis || !hasRealClickHouse)('from the image'
         const sent = await fetch(origin + path, { method: 'POST', headers, body: packedReport(500, 50) });
         expect([sent.status, await sent.clone().text()]).toEqual([202, expect.any(String)]);
         const { url } = (await sent.json()) as { url: string };
-        await until(
-          async () => (await (await fetch(url, { headers })).json()) as { status: string },
-          ({ status }) => status === 'stored',
-        );
+        await storedReceipt(() => fetch(url, { headers }));
         for (const page of ['/app', '/docs', '/cli/ci-insights.mjs', '/skill.md', '/admin/queues']) {
           const { status } = await fetch(origin + page, { headers: { authorization: `Bearer ${key}` } });
           expect([page, status]).toEqual([page, 200]);

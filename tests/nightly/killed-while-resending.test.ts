@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../support/folder.ts';
 import { until } from '../support/patience.ts';
 import { CLI, runCommand, ServiceProcess } from '../support/service-process.ts';
+import { storedReceipt } from '../support/stored-receipt.ts';
 
 const KILLS = 5;
 const UPLOADS = 200;
@@ -42,8 +43,7 @@ async function upload(nth: number): Promise<void> {
   });
   expect(response.status).toBe(202);
   const { url } = (await response.json()) as { url: string };
-  const isStored = async () => ((await (await service.request(url)).json()) as { status: string }).status === 'stored';
-  await until(isStored);
+  await storedReceipt(() => service.request(url));
 }
 
 /** Reads the tests of each repository. */

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../support/patience.ts';
 import { runCommand, ServiceProcess } from '../support/service-process.ts';
+import { storedReceipt } from '../support/stored-receipt.ts';
 
 const REPOSITORY = '/v1/ci/acme/repositories/zones';
 /** The hour that New York has twice, without a zone and with one, and the days around it. */
@@ -33,7 +33,7 @@ async function answersIn(zone: string): Promise<unknown> {
     const { status_url: address, id } = (await taken.json()) as { status_url?: string; id: string };
     const receipt = address ?? `${REPOSITORY}/uploads/${id}`;
     const read = async (path: string): Promise<unknown> => (await service.request(path)).json();
-    await until(async () => ((await read(receipt)) as { status: string }).status === 'stored');
+    await storedReceipt(() => service.request(receipt));
     const { tests } = (await read(`${REPOSITORY}/search/tests?test_name=*`)) as { tests: { test_id: string }[] };
     const window = 'start=2026-10-31T00:00:00Z&end=2026-11-03T00:00:00Z';
     const answers = await Promise.all(

@@ -20,6 +20,7 @@ import {
 import { makeFolder } from '../support/folder.ts';
 import { liveAddressOf, type PastReport, pastOf } from '../support/past.ts';
 import { CLI, ServiceProcess } from '../support/service-process.ts';
+import { storedReceipt } from '../support/stored-receipt.ts';
 
 const SHOP = { owner: 'acme', name: 'shop' };
 /** Repositories with less of a past: on a cluster of two, some are on the other shard. */
@@ -67,18 +68,11 @@ async function upload(
     ids.push(((await answer.json()) as { id: string }).id);
   }
   const sum = { accepted: 0, duplicate: 0 };
-  for (const id of ids)
-    for (;;) {
-      const receipt = (await (await service.request(`${rootOf(repository)}/uploads/${id}`)).json()) as typeof sum & {
-        status: string;
-      };
-      if (receipt.status === 'stored') {
-        sum.accepted += receipt.accepted;
-        sum.duplicate += receipt.duplicate;
-        break;
-      }
-      await Bun.sleep(20);
-    }
+  for (const id of ids) {
+    const { accepted, duplicate } = await storedReceipt(() => service.request(`${rootOf(repository)}/uploads/${id}`));
+    sum.accepted += accepted;
+    sum.duplicate += duplicate;
+  }
   return sum;
 }
 

@@ -7,6 +7,7 @@ import { packedReport } from '../support/packed-report.ts';
 import { PATIENCE_MS, until } from '../support/patience.ts';
 import { processTree } from '../support/process-tree.ts';
 import { ServiceProcess } from '../support/service-process.ts';
+import { storedReceipt } from '../support/stored-receipt.ts';
 
 let dataDir: string;
 let service: ServiceProcess;
@@ -33,10 +34,7 @@ const upload = (run: number): Promise<Response> =>
 
 async function stored(response: Response): Promise<{ accepted: number }> {
   const { url } = (await response.json()) as { url: string };
-  return until(
-    async () => (await (await service.request(url)).json()) as { status: string; accepted: number },
-    ({ status }) => status === 'stored',
-  );
+  return storedReceipt(() => service.request(url));
 }
 
 const pidOf = (script: string): number => {

@@ -34,19 +34,16 @@ const runningOf = async (name: string): Promise<number> => {
     .parse(rows)
     .filter(({ query }) => query.startsWith(`/* ${name} `)).length;
 };
-const untilRunning = (name: string, count: number): Promise<number> =>
-  until(
-    () => runningOf(name),
-    (running) => running === count,
-  );
+const untilRunning = (running: () => Promise<number>, count: number): Promise<number> =>
+  until(running, (found) => found === count);
 
 test('a read whose client has gone ends in the engine', async () => {
   const gone = new AbortController();
   const read = stores.clickhouse.select(slow('tests/gone'), {}, { owner: 'acme', signal: gone.signal });
-  await untilRunning('tests/gone', 1);
+  await untilRunning(() => runningOf('tests/gone'), 1);
   gone.abort(new Error('the client has gone'));
   expect(read).rejects.toThrow('the client has gone');
-  await untilRunning('tests/gone', 0);
+  await untilRunning(() => runningOf('tests/gone'), 0);
 });
 
 test('a read that needs too much memory is stopped, and its client is told what to do', async () => {
@@ -63,11 +60,6 @@ describe('PostgreSQL', () => {
     );
     return rows.length;
   };
-  const untilRunning = (tag: string, count: number): Promise<number> =>
-    until(
-      () => runningOf(tag),
-      (running) => running === count,
-    );
   const slow = (tag: string) => sql.raw(`select pg_sleep(60) /* ${tag} */`);
 
   test('a search by pattern whose client has gone ends', async () => {
@@ -86,10 +78,10 @@ describe('PostgreSQL', () => {
     );
     const outcome = search.catch((error: unknown) => error);
     try {
-      await untilRunning('select identities.test_id', 1);
+      await untilRunning(() => runningOf('select identities.test_id'), 1);
       gone.abort(new Error('the client has gone'));
       expect(await outcome).toMatchObject({ message: 'the client has gone' });
-      await untilRunning('select identities.test_id', 0);
+      await untilRunning(() => runningOf('select identities.test_id'), 0);
     } finally {
       await holder.query('rollback');
       holder.release();

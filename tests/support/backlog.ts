@@ -13,8 +13,8 @@ import { testRuns } from '../../src/queue/test-runs.ts';
 import { type Memory, memoryOf, totalOf } from '../bench/memory.ts';
 import { makeJob } from './jobs.ts';
 import { packedReport } from './packed-report.ts';
-import { until } from './patience.ts';
 import { CLI, ServiceProcess } from './service-process.ts';
+import { storedReceipt } from './stored-receipt.ts';
 import { type Felt, felt } from './uploaders.ts';
 
 export interface Backlog {
@@ -102,9 +102,7 @@ async function prepare(service: ServiceProcess): Promise<void> {
     body: packedReport(500, 50),
   });
   const { url } = (await response.json()) as { url: string };
-  const isStored = async (): Promise<boolean> =>
-    ((await (await service.request(url)).json()) as { status: string }).status === 'stored';
-  await until(isStored, Boolean, 100);
+  await storedReceipt(() => service.request(url));
 }
 
 async function fill(folder: string, { chunks, executions, redisUrl }: Omit<Backlog, 'secondsMax'>): Promise<void> {

@@ -42,11 +42,7 @@ export async function startClickHouseServer(options: { isCluster?: boolean } = {
     },
     seen: () => seen(),
     untilSeen: async (text) => {
-      await until(
-        async () => (await seen('?keep')).statements.some((statement) => statement.includes(text)),
-        Boolean,
-        5,
-      );
+      await until(async () => (await seen('?keep')).statements.some((statement) => statement.includes(text)));
     },
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return;

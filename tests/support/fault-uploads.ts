@@ -1,9 +1,8 @@
 /** Uploads of one report to a service that may have been killed before. */
 import { z } from 'zod';
-import { until } from './patience.ts';
 import type { ServiceProcess } from './service-process.ts';
+import { storedReceipt } from './stored-receipt.ts';
 
-const receiptSchema = z.object({ status: z.string() });
 export const testsSchema = z.object({ tests: z.array(z.object({ test_id: z.string(), test_name: z.string() })) });
 
 const casesOf = (tests: number): string =>
@@ -25,9 +24,5 @@ export async function upload(
     body: `<testsuites><testsuite name="s">${casesOf(tests)}</testsuite></testsuites>`,
   });
   const { id } = z.object({ id: z.string() }).parse(await sent.json());
-  await until(
-    async () => (await service.request(`/v1/ci/acme/repositories/${repository}/uploads/${id}`)).json(),
-    (receipt) => receiptSchema.safeParse(receipt).data?.status === 'stored',
-    50,
-  );
+  await storedReceipt(() => service.request(`/v1/ci/acme/repositories/${repository}/uploads/${id}`));
 }

@@ -20,7 +20,6 @@ export async function untilRelayed({ postgres }: TestStores, relay: Relay): Prom
       return postgres.db.$count(eventOutbox);
     },
     (waiting) => waiting === 0,
-    5,
   );
 }
 
@@ -64,13 +63,13 @@ export class IngestDriver {
   async settle(): Promise<void> {
     const { producers } = this.stores;
     for (const queue of executionKinds.map(({ name }) => producers.ofQueue(name)))
-      await until(async () => ((await queue?.depth()) ?? 0) === 0, Boolean, 5);
+      await until(async () => ((await queue?.depth()) ?? 0) === 0);
     // A test may have stored a block without these workers, which wakes no loop of theirs.
     for (const { loop } of this.#workers.evaluators) loop.wake();
     for (const { loop } of this.#workers.evaluators) await loop.idle();
     // What a request has left stale wakes no loop either.
     await this.refresh();
-    await until(async () => (await this.stores.producers.of(prEvents).depth()) === 0, Boolean, 5);
+    await until(async () => (await this.stores.producers.of(prEvents).depth()) === 0);
     await untilRelayed(this.stores, this.#workers.relay);
   }
 

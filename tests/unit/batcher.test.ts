@@ -42,7 +42,7 @@ test('what fills a block is written at once, also beside another block', async (
 test('small chunks that arrive while a block is written become one block', async () => {
   const { blocks, add } = start(150);
   const first = add(40);
-  await until(() => blocks.length > 0, Boolean, 5);
+  await until(() => blocks.length > 0);
   await Promise.all([first, ...Array.from({ length: 50 }, () => add(40))]);
   expect(blocks).toEqual([1, 50]);
 });

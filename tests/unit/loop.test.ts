@@ -38,7 +38,7 @@ class Stepped {
   }
 
   async until(runs: number): Promise<void> {
-    await until(() => this.runs >= runs, Boolean, 1);
+    await until(() => this.runs >= runs);
   }
 }
 
@@ -110,12 +110,12 @@ describe('a loop', () => {
       },
     });
     loop.wake();
-    await until(() => starts.length >= 9, Boolean, 1);
+    await until(() => starts.length >= 9);
     await loop.stop();
     const waits = starts.slice(1).map((at, i) => at - (starts[i] ?? 0));
     for (const [i, atLeast] of [19, 39, ...Array(6).fill(59)].entries())
       expect(waits[i]).toBeGreaterThanOrEqual(atLeast);
-    // It would be 160 ms without a most; a busy machine adds to some of them.
+    // Without a limit it would be 160 ms; a busy machine adds to some of them.
     expect(Math.min(...waits.slice(3))).toBeLessThan(119);
   });
 

@@ -124,7 +124,7 @@ export function setUpOnCluster(): OnCluster {
         const isStale = (await readStale(db, [id])).size > 0;
         return stored === executions && (await countWaiting(db, id)) === 0 && !isStale;
       };
-      await until(isDone, Boolean, 20);
+      await until(isDone);
     },
   };
 }
